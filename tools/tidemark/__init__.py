@@ -1,4 +1,4 @@
-"""Tidemark's lab: run experiments on the kernel, and look at what came of them.
+"""Tidemark's lab: run experiments on the kernel, and look at the results.
 
 `tidemark --help` lists the commands.
 """
@@ -9,8 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 # numba's compiled code goes to the build folder, not beside the sources; numba reads this when it is first imported.
-# Whether code is old it tells by the function's own file: a change in what is compiled into functions of other files
-# gives another folder.
+# Numba recognises old code by the function's own file. So a change in functions that are compiled into functions of
+# other files selects another folder.
 SHARED = ("curves/bits.py", "curves/runs.py")
 _AGES = "-".join(f"{(HERE / name).stat().st_mtime_ns:x}" for name in SHARED)
 os.environ.setdefault("NUMBA_CACHE_DIR", str(HERE.parents[1] / "build/numba" / _AGES))

@@ -1,16 +1,16 @@
-"""What the accessed bits showed, against what was referenced.
+"""What the accessed bits showed, compared with the pages that were referenced.
 
-A policy sees uses through one bit a page, which says "since I last asked", never how often or when. How much is lost by
-that is measured on a recorded run (`tidemark trace record`): its telemetry has, for each process and interval between
+A policy sees uses through one bit per page, which says "used since I last asked", never how often or when. The loss is
+measured on a recorded run (`tidemark trace record`): its telemetry has, for each process and interval between
 two samples, the pages whose accessed bits were set (nap); its trace has every reference, so the pages that were really
 referenced in the same interval can be counted.
 
-The two have one clock: in an exact run an instruction takes a nanosecond, so a process's time in user mode, which the
-samples tell, is the number of instructions that the trace counts. But for some 0.3 µs of each fault, in which the
-kernel is entered: these are spread over the whole.
+Both have one clock: in an exact run an instruction takes a nanosecond, so a process's time in user mode, which the
+samples report, is the number of instructions that the trace counts. The difference, some 0.3 µs for entering the
+kernel at each fault, is spread over the whole run.
 
-They differ where a page was used and evicted before the sample, where its only use was the access that faulted it in
-(which does not count as one), and the other way round where the kernel used a page for the process.
+They differ if a page was used and evicted before the sample, or if its only use was the access that faulted it in
+(which does not count as a use), and in the other direction if the kernel used a page for the process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Interval:
-    """One process between two samples: `t_us` machine time of the second, `user_us` its own time between them, pages
+    """One process between two samples: `t_us` machine time of the second, `user_us` process time between them, pages
     that it `referenced`, and pages whose `accessed` bits were found set.
     """
 
@@ -51,8 +51,8 @@ class Interval:
 def _count(
     ids: Array, insns: Array, spaces: Array, known: tuple[Any, ...], ends: Array, last: Array, counts: Array
 ) -> None:
-    """Count the pages of one block by window. `known`: for each space its instructions so far, its window, and where
-    its windows stop in `ends` and `counts`; `last` is the window in which each page was counted last.
+    """Count the pages of one block by window. `known`: for each space its instructions so far, its window, and the end
+    of its windows in `ends` and `counts`; `last` is the window in which each page was counted last.
     """
     now, window, stop = known
     for i in range(len(ids)):
@@ -93,7 +93,7 @@ def referenced_pages(
 
 
 def process_samples(told: telemetry.Telemetry, pid: int, since_us: int) -> list[tuple[int, int, int]]:
-    """(machine time, time in user mode, accessed pages) of a process, µs and pages, by sample in which it had run."""
+    """(machine time, time in user mode, accessed pages) of a process, in µs and pages, per sample with progress."""
     rows = [
         (sample["t_us"], process["user_us"], process["nap"])
         for sample in told.samples
@@ -105,7 +105,7 @@ def process_samples(told: telemetry.Telemetry, pid: int, since_us: int) -> list[
 
 
 def instructions_per_us(told: telemetry.Telemetry, space: dict[str, Any]) -> float:
-    """Of the trace, in a microsecond that the kernel accounts to user mode: a little less than 1000."""
+    """Instructions of the trace per microsecond that the kernel accounts to user mode: a little less than 1000."""
     ended = next((exit_ for exit_ in told.exits if exit_["pid"] == space["pid"]), None)
     if ended is None or not space.get("whole") or not ended["us"][0]:
         return 1000.0
@@ -113,26 +113,26 @@ def instructions_per_us(told: telemetry.Telemetry, space: dict[str, Any]) -> flo
 
 
 def last_spaces(reader: Reader) -> list[dict[str, Any]]:
-    """The space that each process had last, which most of its samples are of; without those nobody referred to."""
+    """The last space of each process, which most of its samples belong to; without spaces that were not referenced."""
     by_pid = {row["pid"]: row for row in reader.spaces if row.get("pid") and row["references"]}
     return list(by_pid.values())
 
 
 def opened(folder: Path) -> tuple[telemetry.Telemetry, Reader]:
-    """Telemetry and trace of a recorded run. LabError when there are none that can be compared."""
+    """Telemetry and trace of a recorded run. Raises LabError if there are none that can be compared."""
     trace = folder / TRACE
     if not trace.exists():
         raise LabError(f"{folder} has no {TRACE}: make such a result with `tidemark trace record -o {folder} ...`")
     result, reader = results.load(folder), Reader(trace)
     if not result.meta["settings"]["exact"]:
-        raise LabError(f"{folder} is of a realistic run, whose time is not the trace's: record an exact one")
+        raise LabError(f"{folder} is a realistic run, whose time is not the trace's: record an exact run")
     if reader.meta.get("kinds") != "all":
-        raise LabError(f"{trace} is without fetches, which set accessed bits too: record it with --kinds all")
+        raise LabError(f"{trace} has no fetches, which set accessed bits too: record it with --kinds all")
     return result.telemetry(partial=True), reader
 
 
 def intervals(folder: Path, progress: Progress = lambda done, total: None) -> list[Interval]:
-    """All intervals of all processes of a recorded run, process by process. LabError as for `opened`."""
+    """All intervals of all processes of a recorded run, process by process. Raises LabError as `opened` does."""
     told, reader = opened(folder)
     by_space = {space["space"]: space for space in last_spaces(reader)}
     rows = {number: process_samples(told, space["pid"], space["since_us"]) for number, space in by_space.items()}
@@ -149,7 +149,7 @@ def intervals(folder: Path, progress: Progress = lambda done, total: None) -> li
 
 
 def mean_by_process(intervals: list[Interval]) -> list[dict[str, Any]]:
-    """One row for each process: intervals, and means over them, weighted by its own time in them."""
+    """One row for each process: intervals, and means over them, weighted by process time."""
     rows = []
     for pid in dict.fromkeys(interval.pid for interval in intervals):
         own = [interval for interval in intervals if interval.pid == pid]

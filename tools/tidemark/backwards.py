@@ -1,8 +1,8 @@
-"""gdb on a place of a run, and what its commands that go back ask of the lab.
+"""gdb at a place of a run, and the requests of its commands that go back.
 
-gdb talks with QEMU alone; but QEMU does not go back. So the tm- commands of gdb that do (tools/gdb/tm/back.py) ask the
-process that started gdb, over a socket, a line of JSON each way: for another machine that stands at another place, or
-for what happened before one.
+gdb talks with QEMU alone, but QEMU does not go back. So the tm- commands of gdb that do (tools/gdb/tm/back.py) ask the
+process that started gdb, over a socket with one line of JSON each way, for another machine at another place, or
+for the events before a place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from tidemark import places, qemu
 from tidemark.errors import NO_TOOL, LabError
 
-VARIABLE = "TIDEMARK_PLACES"  # of gdb's environment: the descriptor of its end
+VARIABLE = "TIDEMARK_PLACES"  # in gdb's environment: the descriptor of gdb's end of the socket
 
 
 def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def serve(run: places.Places, end: socket.socket) -> None:
-    """Answer until gdb has gone."""
+    """Answer questions until gdb closes the socket."""
     with end.makefile("rw") as lines:
         for line in lines:
             lines.write(json.dumps(answer(run, json.loads(line))) + "\n")
@@ -48,13 +48,13 @@ def serve(run: places.Places, end: socket.socket) -> None:
 
 
 def check_gdb() -> None:
-    """LabError when there is no gdb."""
+    """Raises LabError if there is no gdb."""
     if not (shutil.which("gdb") or shutil.which("gdb-multiarch")):
-        raise LabError("gdb is not here; `make doctor` says how to get it", NO_TOOL)
+        raise LabError("gdb is not installed; `make doctor` says how to get it", NO_TOOL)
 
 
 def command(image: Path, arrived: places.Arrived, programs: Sequence[str]) -> list[str]:
-    """gdb with the symbols of the image and of programs of it, at the machine that stands."""
+    """The command for gdb, with the symbols of the image and its programs, at the machine that has arrived."""
     words = ["tools/gdb/gdb.sh", "-q", "-x", "tools/gdb/init.gdb", str(image / qemu.KERNEL)]
     for name in programs:
         words += ["-ex", f"add-symbol-file {image / name}"]
@@ -62,7 +62,7 @@ def command(image: Path, arrived: places.Arrived, programs: Sequence[str]) -> li
 
 
 def debug(run: places.Places, image: Path, arrived: places.Arrived, programs: Sequence[str]) -> int:
-    """gdb at the terminal until the user leaves it; its status."""
+    """Run gdb at the terminal until the user leaves it; returns its status."""
     ours, theirs = socket.socketpair()
     threading.Thread(target=serve, args=(run, ours), daemon=True).start()
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for gdb

@@ -1,10 +1,10 @@
-"""A board of policies: who comes nearest to MIN on strings that nobody has seen.
+"""A board of policies: which comes nearest to MIN on strings that the students have not seen.
 
-Strings that are known can be learned by heart; so the board's are held out: a file names them, and the board shows
-them by number. Regret is as in tidemark.compare: (misses - MIN) / MIN; of a string, the median over quarters of its
-pages as frames. The order is that of the median over strings, so that one string more or less weighs little. A policy
-that breaks a rule, does not compile, or misses less than MIN has no regret, and stands last with the reason. FIFO,
-CLOCK, 2Q and LRU stand among the others, to measure by.
+Known strings can be learned by heart, so the board's strings are held out: a file names them, and the board shows
+them by number. Regret is as in tidemark.compare: (misses - MIN) / MIN; for a string, the median over quarters of its
+pages as frames. The order is by the median over strings, so that one string more or less has little weight. A policy
+that breaks a rule, does not compile, or misses less than MIN has no regret, and is last, with the reason. FIFO,
+CLOCK, 2Q and LRU are listed among the others for comparison.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_REASON = 120
 
 @dataclass(frozen=True)
 class Line:
-    """A policy's place: the regret on each string, the median, or the reason why there are none."""
+    """A policy's line: the regret on each string, or the reason why there are none."""
 
     name: str
     regrets: tuple[float, ...]
@@ -32,29 +32,29 @@ class Line:
 
     @property
     def regret(self) -> float:
-        """The median over strings; infinite without any."""
+        """The median over strings; infinite without strings."""
         return median(self.regrets) if self.regrets else float("inf")
 
 
 def sizes_of(string: References) -> list[int]:
-    """Numbers of frames: quarters of the pages, without all of them."""
+    """Numbers of frames: one, two and three quarters of the pages."""
     return vmsim.some_frames(string.nr_pages)[1:-1:2]
 
 
 def regrets(misses: Sequence[int], least: Sequence[int]) -> float:
-    """The regret on one string: the median over numbers of frames. LabError when it cannot be true."""
+    """The regret on one string: the median over numbers of frames. Raises LabError if a policy misses less than MIN."""
     if any(got < best for got, best in zip(misses, least)):
-        raise LabError("fewer misses than MIN has: it writes into the simulator")
+        raise LabError("fewer misses than MIN: it writes into the simulator's memory")
     return median(got / best - 1 for got, best in zip(misses, least))
 
 
 def reason(error: LabError) -> str:
-    """The first line of what is wrong, cut."""
+    """The first line of an error, truncated."""
     return str(error).splitlines()[0][:MOST_REASON]
 
 
 def line(policy: str, name: str, held_out: Sequence[References], least: Sequence[Sequence[int]]) -> Line:
-    """One policy on all strings."""
+    """The line of one policy, run on all strings."""
     try:
         program = vmsim.build(policy, fast=True)
         made = [
@@ -97,7 +97,7 @@ def as_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def page(lines: Sequence[Line]) -> str:
-    """The board as a page of its own, which asks nothing of any network."""
+    """The board as an HTML page that needs no network."""
     rows = as_rows(lines)
     head = "".join(f"<th>{escape(name)}" for name in rows[0])
     body = "\n".join("<tr>" + "".join(f"<td>{escape(str(value))}" for value in row.values()) for row in rows)

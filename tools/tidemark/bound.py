@@ -1,4 +1,4 @@
-"""The least time that a batch can take, by arithmetic: what no policy and no guard can beat."""
+"""A lower bound of the time that a batch can take, by arithmetic: no policy and no guard can beat it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.errors import LabError
 
 @dataclass(frozen=True)
 class Disk:
-    """The modelled disk (kernel/drivers/simdisk.c), in seconds: what a page takes, and one move of the head."""
+    """The modelled disk (kernel/drivers/simdisk.c): seconds for a page, and for one move of the head."""
 
     page_s: float
     move_s: float
@@ -18,8 +18,8 @@ class Disk:
 
 @dataclass(frozen=True)
 class Batch:
-    """`jobs` alike, of `pages` each, that were started together; the processor time of one, in seconds, until its pages
-    are filled, and from then on. None works before all are filled, as with the workload thrash."""
+    """`jobs` equal jobs, of `pages` pages each, that were started together; the processor time of one job, in seconds,
+    until its pages are filled, and from then on. None works before all are filled, as in the workload thrash."""
 
     jobs: int
     pages: int
@@ -28,20 +28,20 @@ class Batch:
 
     @property
     def alone_s(self) -> float:
-        """Seconds that all take one after the other where memory is not short."""
+        """Seconds that all jobs take one after the other if memory is not short."""
         return self.jobs * (self.fill_s + self.work_s)
 
 
 @dataclass(frozen=True)
 class Least:
-    """Seconds: where the disk moves pages while the processor works, and where they take turns."""
+    """Seconds if the disk moves pages while the processor works, and if they take turns."""
 
     together_s: float
     by_turns_s: float
 
 
 def disk_of(console: str) -> Disk:
-    """The disk that the kernel names when it starts. LabError when it names none."""
+    """The disk that the kernel prints when it starts. Raises LabError if it prints none."""
     found = re.search(r"^swap: sim:.*; seek (\d+), rotation (\d+), transfer (\d+), latency", console, re.MULTILINE)
     if not found:
         raise LabError("the console names no modelled disk")
@@ -50,18 +50,18 @@ def disk_of(console: str) -> Disk:
 
 
 def least(batch: Batch, frames: int, disk: Disk) -> Least:
-    """Seconds in which `batch` can be done in `frames` frames, at the least.
+    """The least number of seconds in which `batch` can be done in `frames` frames.
 
     When the last job has filled its pages, all hold data, jobs * pages in number. At most `frames` of them are in
     memory; the others, `away`, have been written. Each job then uses all of its pages, so `away` pages are read, too.
-    More is not needed: a job whose set is in memory works to its end, which frees its frames, and the next whole set
-    takes them.
+    No more is needed: a job whose set is in memory works to its end, which frees its frames for the next whole
+    set.
 
-    A request that begins where the last one ended needs no move of the head. So pages go at the disk's full rate, but
-    for one move, from the end of what was written to the beginning of what is read. A disk's `latency` is left out.
+    A request that begins where the last one ended needs no move of the head. So pages move at the full rate, except
+    for one move, from the end of the written pages to the beginning of the read ones. A disk's `latency` is left out.
 
-    While the disk moves pages the processor can fill others, and later work on others: of each half, until all is
-    filled and from then on, the longer of the two times counts. Where they take turns, the sum.
+    While the disk moves pages, the processor can fill others, and later work on others. In each half, until all is
+    filled and from then on, the longer of the two times counts; if they take turns, the sum.
     """
     away = max(0, batch.jobs * batch.pages - frames)
     out_s = away * disk.page_s

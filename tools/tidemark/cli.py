@@ -55,8 +55,8 @@ NOT_WRITTEN = (
 
 app = typer.Typer(
     name="tidemark",
-    help="Run experiments on the Tidemark kernel, and look at what came of them.",
-    epilog="Exit status: 0 good, 1 the experiment failed or differs, 2 wrong usage, 3 bad input, 4 a tool is missing, "
+    help="Run experiments on the Tidemark kernel, and look at the results.",
+    epilog="Exit status: 0 good, 1 the experiment failed or differs, 2 wrong usage, 3 bad input, 4 a missing tool, "
     "5 a result could not be written, 130 stopped by Ctrl-C.",
     rich_markup_mode="markdown",
     no_args_is_help=True,
@@ -93,17 +93,17 @@ app.add_typer(quiz.app, name="quiz")
 
 
 def hang_up(signum: int, frame: object) -> None:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does: results keep what came."""
+    """SIGTERM and SIGHUP end a command as Ctrl-C does: the result's folder keeps the records so far."""
     raise KeyboardInterrupt
 
 
 def say(message: str) -> None:
-    """An error, on stderr."""
+    """Print an error to stderr."""
     print(f"tidemark: {message}", file=sys.stderr)
 
 
 def let_go() -> None:
-    """A terminal or pipe that went away is no error of its own: Python would end with a status for it."""
+    """Flush the output. If the terminal or pipe is gone, discard it: Python would exit with its own status."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -112,7 +112,7 @@ def let_go() -> None:
 
 
 def main() -> None:
-    """Run one command; the exit status is one of tidemark.errors."""
+    """Run one command. The exit status is one of those in tidemark.errors."""
     signal.signal(signal.SIGTERM, hang_up)
     signal.signal(signal.SIGHUP, hang_up)
     try:

@@ -1,16 +1,16 @@
-"""Where the cells of a sweep run: on this machine's cores, or on a Dask cluster. Only the executor differs.
+"""The executors of a sweep's cells: this machine's cores, or a Dask cluster. Only the executor differs.
 
-What is run is told by value. The image travels as the bytes of its two files; the process that gets it unpacks it
-once into a folder of its own, named by their SHA-256, where the files have the names they have in a tree, and checks
+Everything to run is passed by value. The image travels as the bytes of its two files; the receiving process unpacks it
+once into a folder named by their SHA-256, where the files have the same names as in a tree, and checks
 them. So QEMU is started with the same command line everywhere, a `make` in the middle of a sweep changes nothing, and
-the guest cannot tell where it runs. What comes back is the result's folder as bytes.
+the guest cannot tell where it runs. The result's folder comes back as bytes.
 
-A cell that is lost is run again. Dask does that by itself when a worker dies, until a task has seen the death of
-several (KilledWorker); then we hand it in anew, LOST_MOST times. A QEMU that somebody ended from outside counts as
-lost, too. What ends a sweep is what every cell would meet: a QEMU that is missing, a full disk, a scheduler that is
+A lost cell is run again. Dask does that by itself when a worker dies, until the deaths of several workers
+(KilledWorker); then we submit it again, LOST_MOST times. A QEMU that was ended from outside counts as
+lost, too. A sweep ends at an error that every cell would meet: QEMU is missing, the disk is full, the scheduler is
 gone.
 
-To stop, a token goes to every process that runs cells; the cells look for it while they wait for QEMU.
+To stop, a token goes to every process that runs cells; the cells check for it while they wait for QEMU.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ unpacking = threading.Lock()
 
 
 class Lost(Exception):
-    """A cell did not come to its end, for a reason that is not its own."""
+    """A cell did not end, and did not cause that itself."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """An image by its content; `described` as image.describe has it."""
+    """An image by its content; `described` is the result of image.describe."""
 
     kernel: bytes = field(repr=False)
     initramfs: bytes = field(repr=False)
@@ -63,7 +63,7 @@ class Parcel:
 
 
 def pack(folder: Path) -> Parcel:
-    """The image in `folder`. LabError when there is none."""
+    """The image in `folder`. Raises LabError if there is none."""
     described = image.describe(folder)
     parcel = Parcel((folder / qemu.KERNEL).read_bytes(), (folder / qemu.INITRD).read_bytes(), described)
     for name, data in (("kernel", parcel.kernel), ("initramfs", parcel.initramfs)):
@@ -74,12 +74,12 @@ def pack(folder: Path) -> Parcel:
 
 @cache
 def scratch() -> tempfile.TemporaryDirectory[str]:
-    """The folder for images of this process; it is removed when the process ends. Call it with `unpacking` held."""
+    """The folder for images of this process; it is removed when the process ends. Caller holds `unpacking`."""
     return tempfile.TemporaryDirectory(prefix="tidemark-images-")
 
 
 def unpack(parcel: Parcel) -> Path:
-    """A folder with the image, made by the first call in a process, and checked by each."""
+    """A folder with the image, made by the first call in a process, and checked by every call."""
     with unpacking:
         folder = Path(scratch().name, parcel.described["sha256"])
         if not parcel.matches(folder):
@@ -95,7 +95,7 @@ def unpack(parcel: Parcel) -> Path:
 
 @contextlib.contextmanager
 def writing_to(folder: Path | str) -> Iterator[None]:
-    """An error of the system becomes a LabError that names a file, or else `folder`."""
+    """Turn an OSError into a LabError that names the file, or else `folder`."""
     try:
         yield
     except OSError as error:
@@ -104,7 +104,7 @@ def writing_to(folder: Path | str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def told_where(sweeper: str) -> Iterator[None]:
-    """Errors of another machine name it, and one of its disk is a LabError. Broken telemetry is the cell's own."""
+    """Add the host's name to errors of another machine, and turn its OSErrors into LabErrors. TelemetryError passes."""
     here = socket.gethostname()
     where = "" if here == sweeper else f"on {here}: "
     try:
@@ -117,8 +117,8 @@ def told_where(sweeper: str) -> Iterator[None]:
 
 
 def run_cell(settings: qemu.Settings, parcel: Parcel, sweeper: str, token: str) -> dict[str, bytes]:
-    """Run one cell; the files of its result's folder. Lost when it was stopped or its QEMU was, LabError when nothing
-    can be run here. `sweeper` is the host that wants it; `token` in `stopped` ends it."""
+    """Run one cell; returns the files of its result's folder. Raises Lost if it or its QEMU was stopped, LabError if
+    nothing can be run here. `sweeper` is the host that wants the result; `token` in `stopped` ends the cell."""
 
     def look(records: list[dict[str, Any]]) -> None:
         if token in stopped:
@@ -134,7 +134,7 @@ def run_cell(settings: qemu.Settings, parcel: Parcel, sweeper: str, token: str) 
 
 
 def offered_policies(parcel: Parcel, sweeper: str) -> tuple[str, ...]:
-    """The replacement policies in the image, asked of it. LabError when no QEMU can be run here."""
+    """The replacement policies in the image, by asking it. Raises LabError if no QEMU can be run here."""
     with told_where(sweeper):
         image.qemu_version()
         return image.policies(unpack(parcel))
@@ -155,19 +155,19 @@ class Local:
         self.executor: Executor = ThreadPoolExecutor(slots, "cell")
 
     def share(self, parcel: object) -> object:
-        """What to give to `submit` for the parcel."""
+        """The object to pass to `submit` for the parcel."""
         return parcel
 
     def submit(self, function: Callable[..., Any], *args: object) -> Future[Any]:
-        """function(*args) as soon as there is room, in the order of calls."""
+        """Call function(*args) as soon as a slot is free, in the order of submission."""
         return self.executor.submit(function, *args)
 
     def ready(self) -> bool:
-        """Can something be handed in? LabError when nothing can any more."""
+        """Can cells be submitted? Raises LabError if none can be any more."""
         return True
 
     def close(self, token: str) -> None:
-        """End what runs with `token`, drop what waits, and return when nothing runs."""
+        """End the cells that run with `token`, drop those that wait, and return when none runs."""
         stop(token)
         self.executor.shutdown(wait=True, cancel_futures=True)
         stopped.discard(token)
@@ -180,7 +180,7 @@ class Cluster:
         from distributed import Client, KilledWorker
 
         if not re.fullmatch(r"(\w+://)?[^\s/]+:\d+(/\S*)?", address):
-            raise LabError(f"--cluster {address!r} is no address of a Dask scheduler, such as tcp://host:8786", USAGE)
+            raise LabError(f"--cluster {address!r} is not a Dask scheduler's address, such as tcp://host:8786", USAGE)
         self.address, self.known_slots, self.ask_at = address, 0, 0.0
         self.lost = (Lost, KilledWorker, CancelledError)
         try:
@@ -197,7 +197,7 @@ class Cluster:
         self.executor = self.client.get_executor(pure=False)
 
     def check_workers(self) -> None:
-        """LabError when the cluster has no workers, or one that cannot load this package."""
+        """Raises LabError if the cluster has no workers, or one that cannot load this package."""
         from distributed import TimeoutError as TimedOut
 
         try:
@@ -215,7 +215,7 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """How many cells run at a time; asked of the scheduler now and then, since workers come and go."""
+        """The number of cells that run at a time; the scheduler is asked now and then, since workers come and go."""
         if time.monotonic() > self.ask_at and self.client.status == "running":
             self.ask_at = time.monotonic() + ASK_EVERY_S
             with contextlib.suppress(OSError):
@@ -223,23 +223,23 @@ class Cluster:
         return self.known_slots
 
     def share(self, parcel: object) -> object:
-        """The parcel as a task of its own: it travels once, and is made anew when the workers that had it are gone."""
+        """The parcel as a separate task: it travels once, and is made again if the workers that had it are gone."""
         return self.client.submit(identity, parcel, pure=False)
 
     def submit(self, function: Callable[..., Any], *args: object) -> Future[Any]:
-        """function(*args) on some worker."""
+        """Call function(*args) on a worker."""
         future: Future[Any] = self.executor.submit(function, *args)
         return future
 
     def ready(self) -> bool:
-        """Is the scheduler there? LabError when it has been gone for CONNECT_S."""
+        """Is the scheduler connected? Raises LabError if it has been gone for CONNECT_S."""
         if self.client.status in ("closing", "closed"):
             raise LabError(f"the Dask scheduler at {self.address} is gone", NO_TOOL)
         return bool(self.client.status == "running")
 
     def close(self, token: str) -> None:
-        """End what runs with `token`, and leave the cluster."""
-        with contextlib.suppress(Exception):  # a cluster that is gone runs nothing of ours
+        """End the cells that run with `token`, and leave the cluster."""
+        with contextlib.suppress(Exception):  # a cluster that is gone runs none of our cells
             if self.client.status == "running":
                 self.executor.shutdown(wait=False)
                 self.client.run(stop, token)

@@ -1,9 +1,9 @@
 """Policies side by side on the standard strings: misses, and regret.
 
 The policies of the tree run in the simulator (tidemark.vmsim), each as its own C file. LRU and MIN are computed for all
-sizes at once (tidemark.curves). MIN is the least that demand paging can do with so many frames: who knows the future
-takes the page whose next use is farthest away (Belady, IBM Systems Journal 5(2), 1966). The regret of a policy is what
-it missed beyond that, relative to it: (misses - MIN) / MIN; 0 is perfect, 1 twice as many.
+sizes at once (tidemark.curves). MIN is the least number of misses of demand paging with a given number of frames: it
+knows the future and evicts the page whose next use is farthest away (Belady, IBM Systems Journal 5(2), 1966). Regret
+is a policy's misses beyond MIN, relative to MIN: (misses - MIN) / MIN; 0 is perfect, 1 twice as many.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Cell:
 
 
 def batches(string: References) -> Iterator[Batch]:
-    """The string as the curves want it: pages numbered in order of first appearance, time in references."""
+    """The string as input of the curves: pages numbered in order of first appearance, time in references."""
     from tidemark.trace.pages import PageTable
 
     table, start = PageTable(), 0
@@ -54,7 +54,7 @@ def batches(string: References) -> Iterator[Batch]:
 
 def misses_by_size(histogram: np.ndarray, frames: Sequence[int]) -> list[int]:
     """Misses with each number of frames. Element c > 0 of the histogram counts the references that need c frames to
-    hit, element 0 those that no memory saves.
+    hit, element 0 those that miss with any number.
     """
     return [int(histogram[0] + histogram[size + 1 :].sum()) for size in frames]
 
@@ -69,7 +69,7 @@ def bounds(string: References, frames: Sequence[int]) -> dict[str, list[int]]:
 
 
 def simulated(program: Path, string: References, frames: int, parameters: Iterable[str]) -> int:
-    """Misses of one policy. BrokenRule says on which string."""
+    """Misses of one policy. Raises BrokenRule, which names the string."""
     try:
         return vmsim.run(program, string, frames, parameters).faults
     except vmsim.BrokenRule as error:
@@ -96,7 +96,7 @@ def cells_of(
 
 
 def parameters_of(given: Iterable[str], policies: Sequence[str]) -> dict[str, list[str]]:
-    """POLICY.NAME=VALUE by policy. Raises LabError for one that no compared policy has."""
+    """POLICY.NAME=VALUE by policy. Raises LabError for a policy that is not compared."""
     by_policy: dict[str, list[str]] = {}
     for text in given:
         policy = text.partition(".")[0]
@@ -115,12 +115,12 @@ def compare(
     frames: Sequence[int] = (),
 ) -> list[Cell]:
     """All cells: the policies `wanted` and the reference ones, LRU and MIN, on the standard strings `names` and on
-    `others`, what strings.find takes, with each number of `frames`; without, with a string's own numbers or in quarters
-    of its pages. LabError when a policy does not compile or a string is not known, BrokenRule when one breaks a rule.
+    `others` (texts for strings.find), with each number of `frames`; by default, with a string's own numbers or quarters
+    of its pages. Raises LabError if a policy does not compile or a string is unknown, BrokenRule if one breaks a rule.
     """
     unknown = [name for name in names if name not in strings.STANDARD]
     if unknown:
-        raise LabError(f"{unknown[0]} is no standard string; there are {', '.join(strings.STANDARD)}", USAGE)
+        raise LabError(f"{unknown[0]} is not a standard string; there are {', '.join(strings.STANDARD)}", USAGE)
     policies = list(dict.fromkeys([*wanted, *REFERENCE_POLICIES]))
     by_policy = parameters_of(parameters, policies)
     programs = {policy: vmsim.build(policy, fast=True) for policy in policies}
@@ -135,7 +135,7 @@ def compare(
 
 
 def median_regret(cells: Iterable[Cell]) -> dict[str, float]:
-    """The median over strings and sizes, by policy. (The mean is that of the loop, where nearly all do badly.)"""
+    """The median over strings and sizes, by policy. (The loop, on which nearly all do badly, dominates the mean.)"""
     regrets: dict[str, list[float]] = {}
     for cell in cells:
         regrets.setdefault(cell.policy, []).append(cell.regret)

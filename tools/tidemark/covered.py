@@ -1,4 +1,4 @@
-"""What a QEMU is told while the coverage of the kernel is measured (`make coverage`; tools/coverage gathers it)."""
+"""QEMU's arguments while the coverage of the kernel is measured (`make coverage`; tools/coverage collects it)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-FOLDER = "TIDEMARK_COVERAGE"  # in the environment: build/coverage/runs of the tree that is measured
+FOLDER = "TIDEMARK_COVERAGE"  # in the environment: build/coverage/runs of the measured tree
 NAME, SUFFIX = "test", ".pcs"
 
 
 def arguments(kernel: Path, given: Sequence[str]) -> list[str]:
-    """Of a kernel's file and QEMU's other arguments: what loads the plugin, or nothing.
+    """The arguments that load the plugin, or none, given a kernel's file and QEMU's other arguments.
 
-    Each test has a folder, with its name and a file for each of its runs. Kernels of other trees are not looked at, nor
-    is a run that has the plugin for something else: it can be loaded once.
+    Each test has a folder, with its name and a file for each of its runs. Kernels of other trees are not measured, nor
+    runs that use the plugin for something else: it can be loaded only once.
     """
     folder = Path(os.environ.get(FOLDER, ""))
     build = kernel.resolve().parent

@@ -1,9 +1,9 @@
 """The disk with the guest's files: DISK=, an image, or a folder or a size that becomes one.
 
 QEMU's own kinds (ide, virtio) get the image by its name. The disk that the guest models (sim:...) has its data in the
-guest's memory, above what the kernel manages: so that memory is a file, into which the image is copied before the
-machine starts, and from which what was written is copied back when it has ended. The file has no name and is gone with
-this process. It needs no other package. Runs side by side may share an image of which none keeps what it wrote.
+guest's memory, above what the kernel manages. So that memory is a file: the image is copied into it before the
+machine starts, and changes are copied back after it has ended. The file has no name and vanishes with
+this process. This module needs no other package. Runs side by side may share an image if none of them keeps changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST = 64 << 10
 MODELLED = "sim:"
 REAL = {"ide": "hd", "virtio": "vd"}  # kinds that QEMU emulates, and what the guest calls their disks
 
-# Of an image that is made of a folder: the same files give the same image.
+# Of an image that is made from a folder: the same files give the same image.
 UUID = "7469646d-6172-4b00-8000-000000000000"
 BORN = "1704067200"  # 2024-01-01, when the guest's clock starts
 
@@ -37,40 +37,40 @@ class BadSetting(ValueError):
 
 
 def check(name: str, kind: str) -> None:
-    """BadSetting for a kind of disk that is none, or when there is no such folder or image. No name: no disk."""
+    """Raises BadSetting if the kind is not valid, or there is no such folder or image. An empty name: no disk."""
     if not name:
         return
     if kind not in REAL and not (kind.startswith(MODELLED) and kind != MODELLED):
-        raise BadSetting(f"DISK_KIND={kind}: it is {', '.join(REAL)}, or as for SWAP: sim:hdd, sim:ssd,latency=50")
+        raise BadSetting(f"DISK_KIND={kind}: use {', '.join(REAL)}, or a kind as for SWAP: sim:hdd, sim:ssd,latency=50")
     if any(word.startswith(("at=", "size=")) for word in kind.split(",")) or any(c.isspace() for c in kind):
-        raise BadSetting(f"DISK_KIND={kind}: at= and size= are those of the image; blanks cannot be")
+        raise BadSetting(f"DISK_KIND={kind}: at= and size= come from the image; blanks are not allowed")
     path = Path(name)
     if empty_bytes(name):
         return
     if not path.is_dir() and not path.is_file():
-        raise BadSetting(f"DISK={name}: there is no such folder, no such image, and it is no size such as 64M")
+        raise BadSetting(f"DISK={name}: it is not a folder, an image or a size such as 64M")
     if path.is_file() and path.stat().st_size < LEAST:
-        raise BadSetting(f"DISK={name}: an image has {LEAST >> 10} KiB at least")
+        raise BadSetting(f"DISK={name}: an image must have at least {LEAST >> 10} KiB")
 
 
 def empty_bytes(name: str) -> int:
-    """Bytes of a disk that is only named by its size, as 64M: an empty file system. 0: it is a folder or an image."""
+    """Bytes of a disk given by its size, such as 64M: an empty file system. 0 for a folder or an image."""
     match = re.fullmatch(r"(\d+)([MG])", name)
     return int(match[1]) << {"M": 20, "G": 30}[match[2]] if match and not Path(name).exists() else 0
 
 
 def absolute(name: str) -> str:
-    """What DISK=name means, from whatever folder; "" stays."""
+    """DISK=name with an absolute path; "" stays."""
     return os.path.abspath(name) if name and not empty_bytes(name) else name
 
 
 def made_anew(name: str) -> bool:
-    """Is its image made for each run? Then it is always the same."""
+    """Is the disk's image made for each run? Then it is always the same."""
     return bool(empty_bytes(name)) or Path(name).is_dir()
 
 
 def room_for(folder: Path) -> int:
-    """Bytes of an image that holds the folder, and half as much again and 4 MiB to write to: whole MiB."""
+    """Bytes of an image with room for 1.5 times the folder and 4 MiB more, in whole MiB."""
     used = 0
     for path in (folder, *folder.rglob("*")):
         size = path.lstat().st_size if path.is_file() and not path.is_symlink() else 0
@@ -79,8 +79,8 @@ def room_for(folder: Path) -> int:
 
 
 def make_image(name: str, image: Path) -> None:
-    """An ext2 image with a folder's files, or empty, which appears when it is whole. FileNotFoundError without mke2fs,
-    BadSetting when that fails, LabError when the image cannot be written.
+    """Make an ext2 image with a folder's files, or empty, which appears when complete. Raises FileNotFoundError without
+    mke2fs, BadSetting if that fails, LabError if the image cannot be written.
     """
     places = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     tool = shutil.which("mke2fs", path=places)
@@ -102,7 +102,7 @@ def make_image(name: str, image: Path) -> None:
 
 
 def image_of(name: str, folder: Path) -> str:
-    """The image that DISK=name means, as an absolute path; one that is made of a folder lies in `folder`."""
+    """The absolute path of the image that DISK=name means. An image that must be made is made in `folder`."""
     if not made_anew(name):
         return os.path.abspath(name)
     image = folder / f"{Path(os.path.abspath(name)).name or 'root'}.img"
@@ -111,20 +111,20 @@ def image_of(name: str, folder: Path) -> str:
 
 
 def size_of(name: str) -> int:
-    """Bytes of the image that it is or becomes, whole sectors of it."""
+    """Bytes of the image that DISK=name is or becomes, in whole sectors."""
     if made_anew(name):
         return empty_bytes(name) or room_for(Path(name))
     return Path(name).stat().st_size // SECTOR * SECTOR
 
 
 def quoted(path: str) -> str:
-    """A path as a value in QEMU's lists of options."""
+    """A path, escaped as a value in QEMU's lists of options."""
     return path.replace(",", ",,")
 
 
 def drive(image: str, kind: str, index: int) -> list[str]:
-    """QEMU's arguments for a disk that it emulates. Its cache is the host's, which keeps what was written when QEMU has
-    ended; the guest gets the host's errors: otherwise QEMU would stop it when the host's disk is full."""
+    """QEMU's arguments for a disk that it emulates. Writes stay in the host's cache, which survives
+    QEMU; the guest gets the host's errors: otherwise QEMU would stop it when the host's disk is full."""
     options = f"file={quoted(image)},format=raw,cache=unsafe,werror=report,rerror=report"
     return ["-drive", f"if={kind},index={index},{options}"]
 
@@ -136,13 +136,13 @@ def memory_arguments(path: str, mib: int) -> list[str]:
 
 
 def parts(size: int) -> Iterator[tuple[int, int]]:
-    """Where each piece of so many bytes begins, and its length."""
+    """(offset, length) of each piece of `size` bytes."""
     for at in range(0, size, CHUNK):
         yield at, min(CHUNK, size - at)
 
 
 def put(memory: int, image: int, at: int, size: int) -> None:
-    """The image into the guest's memory; what is zero there stays untouched."""
+    """Copy the image into the guest's memory; pieces that are all zero stay untouched."""
     for offset, length in parts(size):
         data = os.pread(image, length, offset)
         if data.count(0) != len(data):
@@ -150,7 +150,7 @@ def put(memory: int, image: int, at: int, size: int) -> None:
 
 
 def take_back(memory: int, image: int, at: int, size: int) -> None:
-    """What has changed, into the image."""
+    """Copy the pieces that have changed back into the image."""
     for offset, length in parts(size):
         data = os.pread(memory, length, at + offset)
         if data != os.pread(image, length, offset):
@@ -159,8 +159,8 @@ def take_back(memory: int, image: int, at: int, size: int) -> None:
 
 @contextlib.contextmanager
 def memory(image: str, at: int, mib: int, keep: bool = True) -> Iterator[str]:
-    """A file of `mib` MiB for the guest's memory, with the image at byte `at` of it; with `keep`, at the end what was
-    written goes into the image. BadSetting when the image cannot be used so, or another run uses it."""
+    """A file of `mib` MiB for the guest's memory, with the image at byte `at`. With `keep`, changes go back into it at
+    the end. Raises BadSetting if the image cannot be used so, or another run uses it."""
     try:
         disk = os.open(image, os.O_RDWR if keep else os.O_RDONLY)
     except OSError as error:
@@ -184,14 +184,14 @@ def memory(image: str, at: int, mib: int, keep: bool = True) -> Iterator[str]:
 
 
 def parameters(image: str, kind: str, at: int) -> Sequence[str]:
-    """The kernel's words for the disk."""
+    """The words on the kernel's command line for the disk."""
     if kind in REAL:
         return [f"disk={kind}"]
     return [f"disk={kind},at={at},size={size_of(image)}"]
 
 
 def mounted(kind: str, index: int, others: str) -> Sequence[str]:
-    """The kernel's word for mounting it on /mnt: unless its other words say that it is /, or what is to be mounted.
+    """The word on the kernel's command line that mounts the disk on /mnt; none if other words give its root or mount.
     `index`: is it the first or the second disk of its kind?"""
     if re.search(r"(^|\s)(root|mount)=", others):
         return []

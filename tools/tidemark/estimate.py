@@ -1,7 +1,7 @@
-"""How long cells will take, from those that are done: the median of their like, or of all while there is none.
+"""Estimates of how long cells take: the median of finished cells of the same kind, or of all if there are none.
 
-Cells are alike that differ in nothing but seed or jitter. Those that are likely to take longest, with many processes
-or little memory, are begun first: longest first, each to the processor that is free first, ends at most a third after
+Cells of the same kind differ only in seed or jitter. Cells that probably take longest, with many processes
+or little memory, start first: longest first, each on the processor that is free first, ends at most a third after
 the best schedule (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 17(2), 1969).
 """
 
@@ -25,12 +25,12 @@ def weight(variables: Variables) -> tuple[int, int]:
 
 
 def kind(variables: Variables) -> tuple[tuple[str, str | int], ...]:
-    """What cells that are alike have in common."""
+    """The variables that cells of the same kind have in common."""
     return tuple((name, value) for name, value in variables.items() if name not in REPETITION)
 
 
 def predict(done: Sequence[tuple[Variables, float]], cells: Sequence[Variables]) -> list[float]:
-    """Expected host seconds of each cell, from (variables, host seconds) of at least one that is done."""
+    """Expected host seconds of each cell, from (variables, host seconds) of at least one finished cell."""
     alike: dict[tuple[Any, ...], list[float]] = {}
     for variables, seconds in done:
         alike.setdefault(kind(variables), []).append(seconds)
@@ -39,7 +39,7 @@ def predict(done: Sequence[tuple[Variables, float]], cells: Sequence[Variables])
 
 
 def makespan(seconds: Iterable[float], slots: int) -> float:
-    """When the last of these ends, if `slots` run at a time, in this order."""
+    """The time at which the last of these cells ends, if `slots` run at a time, in this order."""
     ends = [0.0] * max(slots, 1)
     for one in seconds:
         heapq.heapreplace(ends, ends[0] + one)

@@ -18,17 +18,17 @@ Progress = Callable[[list[dict[str, Any]]], None]
 
 
 def nothing(records: list[dict[str, Any]]) -> None:
-    """No progress is shown."""
+    """Show no progress."""
 
 
 def last_line(path: Path) -> str:
-    """The last line of a text file that is not empty, or nothing."""
+    """The last non-empty line of a text file; "" if there is none."""
     lines = path.read_text(errors="replace").split("\n") if path.exists() else []
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def why(result: results.Result, code: int, timeout: float, status: int) -> str:
-    """One line on how the run ended, with what the guest or QEMU said of it."""
+    """One line on how the run ended, with the message of the guest or of QEMU."""
     said = ""
     if code in (qemu.PANICKED, qemu.HUNG, qemu.REFUSED):
         console = result.console_path.read_text("ascii", "replace").splitlines()
@@ -43,27 +43,27 @@ def why(result: results.Result, code: int, timeout: float, status: int) -> str:
 
 
 def missing(error: FileNotFoundError) -> LabError:
-    """Of a tool that is not here."""
-    return LabError(f"{error.filename} is not here; `make doctor` says how to get it", NO_TOOL)
+    """The error for a missing tool."""
+    return LabError(f"{error.filename} is not installed; `make doctor` says how to get it", NO_TOOL)
 
 
 def check_telemetry(result: results.Result, settings: qemu.Settings) -> None:
-    """LabError when the run ended by itself but its telemetry did not: the disk is full, for one."""
+    """Raises LabError if the run ended but its telemetry is incomplete, for instance because the disk is full."""
     if "telemetry=off" in settings.cmdline.split():
         return
     try:
         result.telemetry()
     except telemetry.TelemetryError as error:
         raise LabError(
-            f"the run ended, but its telemetry is not whole (is the disk full?): {error}", NO_SPACE
+            f"the run ended, but its telemetry is incomplete (is the disk full?): {error}", NO_SPACE
         ) from None
 
 
 def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> results.Result:
-    """Run `settings` into `folder`; `progress` is given the telemetry's records as they come.
+    """Run `settings` into `folder`; `progress` gets the telemetry's records as they come.
 
-    The result's meta.json has the exit code (qemu.OK …): a guest that fails is a result too. LabError when nothing
-    could be run or written. KeyboardInterrupt ends QEMU, keeps what came, and is raised again.
+    The result's meta.json has the exit code (qemu.OK …): a guest that fails is a result too. Raises LabError if nothing
+    could be run or written. KeyboardInterrupt ends QEMU, keeps the result so far, and is raised again.
     """
     settings = replace(settings, telemetry=str(folder / results.TELEMETRY))
     version, described = image.qemu_version(), image.describe(settings.image)
@@ -81,12 +81,12 @@ def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> 
 
 
 def carry_out(result: results.Result, settings: qemu.Settings, progress: Progress) -> results.Result:
-    """The run itself, in a folder that has been made for it."""
+    """Perform the run, in a folder that has been made for it."""
     result.telemetry_path.write_bytes(b"")
     follower = telemetry.Follower(result.telemetry_path)
     log = result.folder / results.QEMU_LOG
     begun = time.monotonic()
-    state, code, reason = "interrupted", None, "stopped before its end"
+    state, code, reason = "interrupted", None, "stopped early"
     try:
         with log.open("wb") as messages:
             code, status = qemu.unattended(settings, result.console_path, lambda: progress(follower.poll()), messages)
@@ -108,14 +108,14 @@ def carry_out(result: results.Result, settings: qemu.Settings, progress: Progres
 
 
 def drop_refused(result: results.Result) -> None:
-    """LabError, and no folder, when the kernel refused its command line: nothing ran."""
+    """Raises LabError, and removes the folder, if the kernel refused its command line: nothing ran."""
     if result.meta["exit"] == qemu.REFUSED:
         shutil.rmtree(result.folder)
         raise LabError(result.meta["reason"], USAGE)
 
 
 def cause(result: results.Result) -> str:
-    """The command that puts gdb at what went wrong in an exact run, if something did; or nothing."""
+    """The command that puts gdb at the error of an exact run; "" if there is none."""
     if not result.meta["settings"]["exact"] or result.meta["exit"] is None:
         return ""
     try:
@@ -125,7 +125,7 @@ def cause(result: results.Result) -> str:
     failed = next((at for at, record in enumerate(data.exits, 1) if record["status"]), 0)
     event = {qemu.PANICKED: "panic", qemu.HUNG: "hang"}.get(result.meta["exit"], "")
     if any(record["ev"] == "violation" for record in data.events):
-        event = "violation"  # what came after it may be its doing
+        event = "violation"  # later events may be its consequences
     if not event and result.meta["exit"] == qemu.FAILED and failed:
         event = f"exit:{failed}"
     return at_place(result, f"--event {event}") if event else ""
@@ -137,7 +137,7 @@ def at_place(result: results.Result, place: str) -> str:
 
 
 def demand_success(result: results.Result) -> None:
-    """LabError when the run did not end well; its text has the end of the console. Of a refused one no folder stays."""
+    """Raises LabError, with the end of the console, if the run did not end well; drop_refused may remove the folder."""
     drop_refused(result)
     if result.meta["exit"] != qemu.OK:
         text = (

@@ -1,11 +1,11 @@
 """The simulator's decisions, as a table that can be checked by hand.
 
-A row for each reference: what it met, which page left and why, and what the frames and the policy's lists hold
+A row for each reference: its result, the evicted page and why, and the contents of the frames and the policy's lists
 afterwards; an asterisk marks a page whose accessed bit is set.
 
-A list is known by the address of its head. Its name is the variable's that lies there; where one variable holds several
-(an array of lists), it is the name under which the policy's show hook gives a count that has always been this list's
-length, if there is just one such name.
+A list is identified by the address of its head. Its name is that of the variable at this address. If one variable holds
+several lists (an array), it is the name under which the policy's show hook gives a count that has always been this
+list's length, if there is exactly one such name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 TITLES = ("ref", "page", "result", "victim", "why", "frames", "lists")
-CALM = 12  # the priority that comes first
+CALM = 12  # the first priority that reclaim uses
 RIGHT = (0, 1, 3)
 SEPARATOR = "  "
 
@@ -29,7 +29,7 @@ def page_name(page: int) -> str:
 
 
 def symbols(program: Path) -> list[tuple[int, str]]:
-    """(address, name) of the program's variables, in order; none when there is no `nm`."""
+    """(address, name) of the program's variables, in order; empty if there is no `nm`."""
     try:
         text = subprocess.run(["nm", "-n", program], capture_output=True, text=True).stdout
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def symbols(program: Path) -> list[tuple[int, str]]:
 
 
 def symbol_name(address: int, table: Sequence[tuple[int, str]]) -> str:
-    """`queue`, or `zone+24` inside a variable; the address itself when nothing is known."""
+    """`queue`, or `zone+24` inside a variable; the address itself if no symbol is known."""
     at = bisect.bisect_right(table, (address, "\x7f")) - 1
     if at < 0:
         return hex(address)
@@ -49,7 +49,7 @@ def symbol_name(address: int, table: Sequence[tuple[int, str]]) -> str:
 
 
 def shown_counts(show: str) -> dict[str, int]:
-    """The lines "name: number" of a policy's show hook."""
+    """The counts in the lines "name: number" of a policy's show hook."""
     pairs = (line.partition(":") for line in show.splitlines())
     return {name: int(value) for name, _, value in pairs if value.strip().isdigit()}
 
@@ -75,20 +75,20 @@ def list_names(rows: Sequence[dict[str, Any]], table: Sequence[tuple[int, str]])
 
 
 def named(rows: Sequence[dict[str, Any]], program: Path) -> list[dict[str, Any]]:
-    """The rows with their lists under names."""
+    """The rows with names for their lists."""
     names = list_names(rows, symbols(program))
     return [row | {"lists": {names[head]: pages for head, pages in row["lists"].items()}} for row in rows]
 
 
 def question(hook: dict[str, Any]) -> str:
-    """What the policy was asked."""
+    """The question to the policy, in words."""
     if hook.get("trim"):
         return "trim"
     return str(hook["hook"]) + (f" at priority {hook['priority']}" if hook.get("priority", CALM) < CALM else "")
 
 
 def answer(hook: dict[str, Any]) -> str:
-    """What it looked at, and what it gave."""
+    """The pages that the policy looked at, and its answer, in words."""
     parts = [f"{page_name(page)} {'used' if used else 'unused'}" for page, used in hook.get("looked", ())]
     if "gave" in hook:
         act = {"detach": " (detach)", "launder": " (launder)"}.get(hook.get("act", ""), "")
@@ -97,7 +97,7 @@ def answer(hook: dict[str, Any]) -> str:
 
 
 def reasons(hooks: Iterable[dict[str, Any]]) -> str:
-    """All questions and answers; what is asked again is not said again."""
+    """All questions and answers; a repeated question is shown once."""
     texts = []
     for asked, group in itertools.groupby(hooks, question):
         answers = ", ".join(filter(None, map(answer, group)))
@@ -106,7 +106,7 @@ def reasons(hooks: Iterable[dict[str, Any]]) -> str:
 
 
 def victims(row: dict[str, Any]) -> str:
-    """The pages that left."""
+    """The evicted pages."""
     return " ".join(page_name(hook["gave"]) for hook in row["hooks"] if hook.get("act") == "evict")
 
 
@@ -116,7 +116,7 @@ def marked(pages: Iterable[int | None], used: set[int]) -> str:
 
 
 def cells(row: dict[str, Any]) -> list[str]:
-    """One line of the table."""
+    """The cells of one line of the table."""
     used = set(row["used"])
     lists = "; ".join(f"{name}: {marked(pages, used)}" for name, pages in row["lists"].items())
     number = str(row["ref"]) if row["count"] == 1 else f"{row['ref']}-{row['ref'] + row['count'] - 1}"

@@ -1,5 +1,5 @@
-"""Files and folders that are whole or not there: made under another name, and renamed when complete. What a file's name
-may lead to is in output.py."""
+"""Files and folders that are complete or absent: made under another name, and renamed when complete. output.py handles
+special files that a name may lead to."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pathlib import Path
 from tidemark import output
 from tidemark.errors import USAGE, LabError
 
-MEMORY, LEAST, EACH = Path("/dev/shm"), 4 << 30, 512 << 20  # bytes; EACH: of one grading's evidence, at most
+MEMORY, LEAST, EACH = Path("/dev/shm"), 4 << 30, 512 << 20  # bytes; EACH: the most evidence of one grading
 OLD_S = 600  # seconds
 
 
 def has_room(place: Path) -> bool:
-    """Has a file system in memory room for what gradings on all processors leave there, and the machine for that twice,
-    since it is read?"""
+    """Has a file system in memory enough room for gradings on all processors, and the machine twice that much memory,
+    since the files are also read?"""
     if not os.access(place, os.W_OK):
         return False
     found, need = os.statvfs(place), max(LEAST, EACH * (os.cpu_count() or 1))
@@ -39,8 +39,8 @@ def has_room(place: Path) -> bool:
 
 
 def remove_left(place: Path, prefix: str) -> None:
-    """Remove folders of ours that belong to nobody any more, since who made them was killed: nobody else would, and
-    they take memory. A young one may be about to be locked."""
+    """Remove folders of ours whose process was killed: no other process would, and they take up memory. A young folder
+    may be about to be locked, so it stays."""
     for folder in place.glob(prefix + "*"):
         with contextlib.suppress(OSError):
             found = folder.lstat()
@@ -51,7 +51,7 @@ def remove_left(place: Path, prefix: str) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """A folder that is in use while the block runs, or until the process ends. BlockingIOError when it is already."""
+    """Lock a folder while the block runs, or until the process ends. Raises BlockingIOError if it is locked."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,8 +62,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scratch(prefix: str) -> Iterator[str]:
-    """A folder for thousands of small files that are soon removed: in memory, unless TMPDIR says where, or there is not
-    much room. On ext4 they took a third of the time of a grading, since it looks long for an inode when many were
+    """A folder for thousands of short-lived small files: in memory, unless TMPDIR is set, or there is too little room.
+    On ext4 they took a third of a grading's time, since it searches long for an inode if many were
     removed in the last minute."""
     place = MEMORY if "TMPDIR" not in os.environ and has_room(MEMORY) else None
     if place:
@@ -73,37 +73,37 @@ def scratch(prefix: str) -> Iterator[str]:
 
 
 def suffix() -> str:
-    """The end of the name of an incomplete file, for this thread alone: others may write the same file."""
+    """The suffix of an incomplete file's name, different for each thread: others may write the same file."""
     return f".{threading.get_native_id()}{output.PARTIAL}"
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Replace `path` by `data` at once: a reader, or a crash, sees the old file or the new one. What is not a regular
-    file gets the bytes. LabError if it cannot be written."""
+    """Replace `path` by `data` in one step: a reader, or a crash, sees the old file or the new one. If it is not a
+    regular file, the bytes are written to it. Raises LabError if it cannot be written."""
     with output.written(path, suffix()) as out, output.telling(path):
         out.file.write(data.encode() if isinstance(data, str) else data)
 
 
 def copy_atomically(source: Path, path: Path) -> None:
-    """The same with what another file holds."""
+    """As write_atomically, with the content of another file."""
     with output.written(path, suffix()) as out, output.telling(path), source.open("rb") as data:
         shutil.copyfileobj(data, out.file)
 
 
 def move(path: Path, to: Path) -> None:
-    """Rename a folder. OSError if the name `to` is taken, other than by an empty folder."""
+    """Rename a folder. Raises OSError if the name `to` is taken, other than by an empty folder."""
     if os.path.lexists(to) and not to.is_dir():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(to))
     path.rename(to)
 
 
 def write_json(path: Path, value: object) -> None:
-    """`value` as indented JSON, at once."""
+    """Write `value` as indented JSON, in one step."""
     write_atomically(path, json.dumps(value, indent=2) + "\n")
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]], columns: Iterable[str] = ()) -> None:
-    """Rows as CSV, at once. Columns: those given, then others in the order in which rows bring them."""
+    """Write rows as CSV, in one step. Columns: those given, then others in the order in which rows have them."""
     names = dict.fromkeys([*columns, *(name for row in rows for name in row)])
     text = io.StringIO()
     writer = csv.DictWriter(text, list(names), lineterminator="\n")
@@ -122,13 +122,13 @@ def sha256(path: Path) -> str:
 
 
 def check_folder(out: Path) -> None:
-    """LabError if `out` is there and is not a folder."""
+    """Raises LabError if `out` exists and is not a folder."""
     if out.exists() and not out.is_dir():
         raise LabError(f"{out} is not a folder; give another --out", USAGE)
 
 
 def check_place(out: Path, mark: str) -> None:
-    """LabError if `out` is there and is neither an empty folder nor one with a file `mark`, which may be replaced."""
+    """Raises LabError if `out` exists and is neither empty nor a folder with a file `mark`, which may be replaced."""
     check_folder(out)
     if out.exists() and not (out / mark).exists() and any(out.iterdir()):
         raise LabError(f"{out} holds something else (it has no {mark}); give another --out", USAGE)
@@ -136,7 +136,7 @@ def check_place(out: Path, mark: str) -> None:
 
 @contextlib.contextmanager
 def folder_replacing(out: Path, mark: str) -> Iterator[Path]:
-    """A new folder that takes the place of `out` when the block ends well, and is removed when it does not. If `out` is
+    """A new folder that replaces `out` if the block ends well, and is removed if it does not. If `out` is
     a link, the folder that it points to is replaced."""
     check_place(out, mark)
     out = Path(os.path.realpath(out))

@@ -1,11 +1,12 @@
-"""A run again, under a policy that knows its future: Belady's MIN, or VMIN.
+"""A run repeated under a policy that knows its future: Belady's MIN, or VMIN.
 
-An exact run repeats, and which pages a program refers to does not depend on which are in memory. So the run is recorded
-(tidemark.trace), its future is put into the guest's memory above everything else (tidemark.future), and it runs again
-with vm=min or vm=vmin. Nothing is read ahead there, since the theory is about pages that are asked for.
+An exact run is reproducible, and the pages that a program references do not depend on which are in memory. So the run
+is recorded (tidemark.trace), its future is put into the guest's memory above all else (tidemark.future), and it runs
+again with vm=min or vm=vmin. Read-ahead is off, since the theory is about pages that are asked for.
 
 With one process and frames=N the faults must be those of MIN on paper, which `judged` computes from the same string.
-What several processes ask for in turn depends on their faults: there MIN goes by each one's own time, and is no bound.
+The order of several processes' references depends on their faults: there MIN goes by each process's own time and is not
+a bound.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from tidemark.trace.record import Progress, Recording, record
 
 MIN_JSON = "min.json"
 MIB = 1 << 20
-DIRECT_MAP = 896 * MIB  # what the kernel can address at once
+DIRECT_MAP = 896 * MIB  # memory that the kernel maps directly
 BIOS = 32  # MiB at the end of memory, of which the BIOS uses some before the kernel runs
 INIT = 1  # the first process: it only waits
 
 
 @dataclass(frozen=True)
 class Faults:
-    """`faults` bring a page in, for `read` of them it is read from the swap area."""
+    """Counts: `faults` that bring a page in, and `read`, those of them that read it from the swap area."""
 
     faults: int
     read: int
@@ -39,9 +40,9 @@ class Faults:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it. Counts are those of the program's references to its own pages; `whole_*` those of the machine
-    (major faults, pages read). `alone`: is there one process, so that MIN's theory holds? `paper`: that on the host,
-    None where frames are not fixed, or it is not alone; `lru` with it. `lost`: faults that the future did not foresee.
+    """The results. Counts are those of the program's references to its own pages; `whole_*` those of the machine
+    (major faults, pages read). `alone`: is there one process, so that MIN's theory holds? `paper`: MIN's faults on the
+    host, None if frames are not fixed, or the process is not alone; `lru` as well. `lost`: unforeseen faults.
     """
 
     policy: str
@@ -63,19 +64,19 @@ class Outcome:
 
 
 def check(settings: qemu.Settings) -> None:
-    """LabError when such a run cannot be had with its future."""
+    """Raises LabError if such a run cannot be repeated with its future."""
     named, _ = parameters.split(settings.cmdline)
     if named.get("guard", "none") != "none":
         raise LabError(f"guard={named['guard']} would decide, too: give a result without a guard", USAGE)
     if named.get("telemetry") == "off":
-        raise LabError("the run has no telemetry, which tells what MIN did: give one that has", USAGE)
+        raise LabError("the run has no telemetry, which shows what MIN did: give a result with telemetry", USAGE)
     if settings.disk:
-        raise LabError("the run's disk lies where its future would: give a result without --disk", USAGE)
+        raise LabError("the run's disk takes the place of its future in memory: give a result without --disk", USAGE)
 
 
 def main_space(recording: Recording) -> tuple[int, str, bool]:
-    """(number in order of creation, name, is it alone) of the address space that is looked at: the program of the only
-    process besides init, or else the one with the most references.
+    """(number in order of creation, name, is it alone) of the address space to examine: the program of the only
+    process besides init, or else the space with the most references.
     """
     rows = {row["space"]: row for row in recording.spaces}
     keys = [note.key for note in recording.notes if note.tag == SPACES]
@@ -94,7 +95,7 @@ def whole(result: results.Result) -> Faults:
 
 
 def with_future(settings: qemu.Settings, policy: str, file: Path, tau_us: int) -> qemu.Settings:
-    """The settings of the run under `policy`, whose future is in `file`."""
+    """The settings of the run under `policy`, with its future from `file`."""
     at = qemu.machine_mib(settings)
     total = at + -(-file.stat().st_size // MIB) + BIOS
     more = {"vm.page_cluster": 0, "future": f"{at}M"} | ({"vmin.tau_us": tau_us} if tau_us else {})
@@ -120,7 +121,7 @@ def judged(space: future.Space, frames: int, tau_us: int) -> tuple[Faults, Fault
 
 
 def recorded(settings: qemu.Settings, first: results.Result, folder: Path, progress: Progress) -> Recording:
-    """The run of `first` again, with its references. LabError when it is not the same."""
+    """Repeat the run of `first` and record its references. Raises LabError if it differs."""
     recording = record(settings, folder, kinds="data", progress=progress, notes=True)
     if difference := repeat.first_difference(first, recording.result):
         raise LabError(f"recorded, the run is not the same: {difference}", FAILED)
@@ -130,7 +131,7 @@ def recorded(settings: qemu.Settings, first: results.Result, folder: Path, progr
 def run_again(
     first: results.Result, settings: qemu.Settings, folder: Path, live: Progress
 ) -> tuple[results.Result, dict[str, int]]:
-    """(the run with its future, what its policy shows at the end). LabError when it did not end as the first."""
+    """(the run with its future, its policy's counters at the end). Raises LabError if it did not end as `first`."""
     result = experiment.run(settings, folder, lambda records: live(records, 0))
     if result.meta["exit"] != first.meta["exit"]:
         raise LabError(
@@ -139,7 +140,9 @@ def run_again(
         )
     lists = result.telemetry().samples[-1]["lists"]
     if "main_faults" not in lists:
-        raise LabError(f"{settings.vm} broke a rule of the seam and was switched off: {folder} has its console", FAILED)
+        raise LabError(
+            f"{settings.vm} broke a rule of the policy interface and was switched off: {folder} has its console", FAILED
+        )
     return result, lists
 
 
@@ -151,10 +154,10 @@ def foresee(
     live: Progress = lambda records, words: None,
     say: Callable[[str], None] = lambda what: None,
 ) -> Outcome:
-    """Record the run of `first` (`settings` are its own), and run it again into `folder` with its future, under VMIN
-    where `tau_us` is given, else under MIN. Its min.json is what is returned. `say` is told what is being done.
+    """Record the run of `first` (`settings` are its own), and repeat it into `folder` with its future, under VMIN
+    if `tau_us` is given, else under MIN. Writes the returned outcome into min.json. `say` gets the name of each step.
 
-    LabError when the run cannot be repeated or recorded, when its future does not fit, or when the guest fails.
+    Raises LabError if the run cannot be repeated or recorded, its future does not fit, or the guest fails.
     """
     check(settings)
     policy = "vmin" if tau_us else "min"

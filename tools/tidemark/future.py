@@ -1,7 +1,7 @@
-"""The future of a run, as the policies min and vmin take it: a file that lies in the guest's memory.
+"""The future of a run, as input of the policies min and vmin: a file in the guest's memory.
 
-kernel/include/lib/future.h says what is in it and how it is used. For each address space, in order of creation, the
-string of its references to pages that a policy has, without immediate repetitions; with each reference the number of
+kernel/include/lib/future.h describes its content and use. For each address space, in order of creation, it has the
+string of its references to pages that a policy has, without immediate repetitions, and with each reference the index of
 the next one to the same page, and the space's virtual time.
 """
 
@@ -23,8 +23,8 @@ TIME_SHIFT = 10
 
 @dataclass(frozen=True)
 class Space:
-    """One address space: page numbers u32[pages] by page, pages u32[n] in order of reference, and when: instructions
-    that it had begun by then, u64[n]. A page that was given back and used anew is another page with the same number.
+    """One address space: page numbers u32[pages] by page, pages u32[n] in order of reference, and times u64[n]:
+    instructions begun before each. A page that was freed and used anew is another page with the same number.
     """
 
     vpns: np.ndarray
@@ -33,7 +33,7 @@ class Space:
 
 
 def next_uses(refs: np.ndarray) -> np.ndarray:
-    """u32[n]: for each reference the place of the next one to the same page, or NEVER."""
+    """u32[n]: for each reference the index of the next one to the same page, or NEVER."""
     order = np.argsort(refs, kind="stable")
     following = np.full(len(refs), NEVER, np.uint32)
     same = refs[order[:-1]] == refs[order[1:]]
@@ -42,7 +42,7 @@ def next_uses(refs: np.ndarray) -> np.ndarray:
 
 
 def first_uses(refs: np.ndarray, nr_pages: int) -> np.ndarray:
-    """u32[pages]: the place of the first reference to each page, or NEVER."""
+    """u32[pages]: the index of the first reference to each page, or NEVER."""
     first = np.full(nr_pages, NEVER, np.uint32)
     pages, places = np.unique(refs, return_index=True)
     first[pages] = places
@@ -50,8 +50,8 @@ def first_uses(refs: np.ndarray, nr_pages: int) -> np.ndarray:
 
 
 def gaps(space: Space) -> np.ndarray:
-    """f64[n]: for how long the page is not used after each reference, inf where it is the last one. A page is in use
-    until the next reference, in the guest's unit of time (instructions >> TIME_SHIFT).
+    """f64[n]: how long the page is unused after each reference, inf after the last. A page is in use
+    until the next reference. The unit is the guest's (instructions >> TIME_SHIFT).
     """
     times, following = space.times >> np.uint64(TIME_SHIFT), next_uses(space.refs)
     away = np.full(len(following), np.inf)
@@ -61,7 +61,7 @@ def gaps(space: Space) -> np.ndarray:
 
 
 def vmin(space: Space, tau_us: float) -> tuple[int, float]:
-    """(faults, mean number of pages) of VMIN: a page goes after a reference if its next use is more than `tau_us` away
+    """(faults, mean number of pages) of VMIN: a page is evicted after a reference if its next use is over `tau_us` away
     (B. Prieve, R. Fabry, "VMIN: an optimal variable-space page replacement algorithm", CACM 19(5), 1976). The mean is
     over the space's virtual time from the first reference to the last.
     """
@@ -77,7 +77,7 @@ def size(spaces: Sequence[Space]) -> int:
 
 
 def encode(spaces: Sequence[Space], main: int = 0) -> bytes:
-    """The file; the policies show what they have counted for the space number `main`."""
+    """The file's content. The policies show their counts for the space number `main`."""
     at = HEADER.size + SPACE.size * len(spaces)
     heads, tables = [HEADER.pack(MAGIC, size(spaces), len(spaces), 0, main)], []
     for one in spaces:
@@ -93,5 +93,5 @@ def encode(spaces: Sequence[Space], main: int = 0) -> bytes:
 
 
 def without_repetitions(refs: np.ndarray) -> np.ndarray:
-    """bool[n]: is the reference to another page than the one before?"""
+    """bool[n]: is the reference to another page than the one before it?"""
     return np.concatenate([[True], refs[1:] != refs[:-1]]) if len(refs) else np.zeros(0, bool)

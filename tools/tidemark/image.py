@@ -1,4 +1,4 @@
-"""The image: kernel and first file system in a folder's build/, known by the SHA-256 of their bytes."""
+"""The image: kernel and first file system in a folder's build/, identified by the SHA-256 of their bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def describe(folder: Path) -> dict[str, str]:
 
 
 def commit(folder: Path) -> str:
-    """What git calls the tree's state, `-dirty` with changes; empty where there is no git."""
+    """git's name for the tree's state, with `-dirty` if there are changes; empty if there is no git."""
     try:
         command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
         return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip()
@@ -42,29 +42,29 @@ def commit(folder: Path) -> str:
 
 @cache
 def qemu_version() -> str:
-    """QEMU's version, such as 7.2.22. LabError when it is missing or too old."""
+    """QEMU's version, such as 7.2.22. Raises LabError if it is missing or too old."""
     try:
         text = subprocess.run(
             [qemu.PROGRAM, "--version"], capture_output=True, text=True, timeout=60, check=True
         ).stdout
     except FileNotFoundError:
-        raise LabError(f"{qemu.PROGRAM} is not here; `make doctor` says how to get it", NO_TOOL) from None
+        raise LabError(f"{qemu.PROGRAM} is not installed; `make doctor` says how to get it", NO_TOOL) from None
     except (OSError, subprocess.SubprocessError) as error:
         raise LabError(f"{qemu.PROGRAM} --version: {error}; `make doctor` says how to get another", NO_TOOL) from None
     found = re.search(r"version (\d+)\.(\d+)(\.\d+)?", text)
     if not found:
-        raise LabError(f"{qemu.PROGRAM} --version says {text[:80]!r}, which is no QEMU's", NO_TOOL)
+        raise LabError(f"{qemu.PROGRAM} --version says {text[:80]!r}, which is not a version of QEMU", NO_TOOL)
     if (int(found[1]), int(found[2])) < LEAST_QEMU:
         least = ".".join(map(str, LEAST_QEMU))
         raise LabError(
-            f"QEMU {found[0][8:]} is too old, {least} is the least; `make doctor` says how to get it", NO_TOOL
+            f"QEMU {found[0][8:]} is too old, at least {least} is needed; `make doctor` says how to get it", NO_TOOL
         )
     return found[0][8:]
 
 
 @cache
 def policies(folder: Path) -> tuple[str, ...]:
-    """The replacement policies in the image, asked of it by a boot. LabError when it does not answer."""
+    """The replacement policies in the image, which is booted to ask it. Raises LabError if it does not answer."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         console = Path(scratch, "console")
         s = replace(qemu.Settings(), run="cat /proc/sys/vm/policy", swap="none", image=folder, timeout=60)
@@ -76,7 +76,7 @@ def policies(folder: Path) -> tuple[str, ...]:
 
 
 def reason(code: int) -> str:
-    """Why a run ended so, in few words."""
+    """Why a run ended, in a few words."""
     return {
         qemu.OK: "it ended well",
         qemu.FAILED: "the command failed",

@@ -1,7 +1,7 @@
-"""Numba, as all inner loops here are compiled with it.
+"""Numba, with which all inner loops here are compiled.
 
-For a type checker a compiled function takes and gives anything, and its numbers are Int: numba makes machine words of
-`int`, `np.int64` and elements of arrays alike, which are three kinds of thing elsewhere.
+To a type checker a compiled function takes and returns anything, and its numbers are Int: numba turns
+`int`, `np.int64` and elements of arrays into machine words, while they are three different types elsewhere.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ Int = Any
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as machine code, which is kept on disk, and runs without Python's lock."""
+    """The function as machine code, which is cached on disk, and runs without Python's lock."""
     made: Callable[..., Any] = njit(cache=True, nogil=True)(function)
     return made

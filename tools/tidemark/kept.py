@@ -1,9 +1,10 @@
-"""The image that made a result, kept in the result: kernel, first file system, and programs with their symbols.
+"""The image that made a result, stored in the result: kernel, first file system, and programs with their symbols.
 
     RESULT/image/build/tidemark.elf, tidemark.elf.nm, initramfs.cpio, user/NAME
 
-so that it is an image's folder, as a tree is. The files are links to one copy for each image, in build/images of this
-tree: a hundred results of one image take the room of one. Where links cannot be, they are copies.
+The result's image/ is an image's folder, as a tree is. The files are hard links to one copy for each image, in
+build/images of this tree: a hundred results of one image take the room of one. If links are impossible, they are
+copies.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ def stored(source: Path, name: str, sha: str) -> Path:
 
 
 def keep(result: results.Result, image_folder: Path) -> None:
-    """Put the image into the result. What cannot be written is left out: the result is whole without it."""
+    """Store the image in the result. If it cannot be written, it is left out: the result is complete without it."""
     names = [qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *programs(image_folder, result.meta["settings"]["run"])]
     try:
         if image.describe(image_folder)["sha256"] != result.meta["image"]["sha256"]:
-            return  # built anew while it ran
+            return  # the image was rebuilt during the run
         for name in names:
             target = result.folder / FOLDER / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -56,8 +57,8 @@ def keep(result: results.Result, image_folder: Path) -> None:
 
 
 def of(result: results.Result, otherwise: Path) -> Path:
-    """The folder of the image that made a result: what it keeps, or `otherwise` if that is the same. LabError when the
-    run does not repeat, or its image is not there."""
+    """The folder of the image that made a result: the stored one, or `otherwise` if that is the same image. Raises
+    LabError if the run is not reproducible, or its image is not available."""
     folder = result.folder / FOLDER
     folder = folder if folder.is_dir() else otherwise
     repeat.check_repeatable(result, image.describe(folder))

@@ -1,10 +1,10 @@
-"""The least faults of a sweep's commands: MIN (see tidemark.curves.belady) on the recorded references of each.
+"""The least faults of a sweep's commands: MIN (see tidemark.curves.belady) on each command's recorded references.
 
-Only of a command that is one process. Of several, the order of their references depends on the policy itself, and MIN
-of one such order is no bound for another. Pages of files count as others do.
+Only for commands of one process. With several, the order of their references depends on the policy itself, and MIN
+for one such order is not a bound for another. Pages of files count like others.
 
-A command is recorded once, loads and stores, in the memory of its ideal cell; what it refers to depends neither on
-policy nor on memory. Of the trace only sweep.least_path stays in the sweep's folder.
+A command is recorded once, with loads and stores, in the memory of its ideal cell; its references depend neither on
+policy nor on memory. Only sweep.least_path of the trace stays in the sweep's folder.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Say = Callable[[str], None]
 
 
 def wanted(sweep: Sweep) -> list[Cell]:
-    """The ideal cells of one process whose least faults are not known of this image."""
+    """The ideal cells of one process whose least faults with this image are unknown."""
     return [cell for cell in sweep.plan.cells if IDEAL in cell.variables and lacking(sweep, cell)]
 
 
 def lacking(sweep: Sweep, cell: Cell) -> bool:
-    """Has the cell run well, as one process, and is there nothing of MIN for it?"""
+    """Has the cell ended well, as one process, and are MIN's faults unknown for it?"""
     if sweep.cells[cell.id].state != DONE:
         return False
     try:
@@ -53,13 +53,13 @@ def lacking(sweep: Sweep, cell: Cell) -> bool:
 
 
 def find(sweep: Sweep, image: Path, say: Say) -> None:
-    """Record what is `wanted`, with the image in that folder. What cannot be recorded is told."""
+    """Record the `wanted` cells, with the image in that folder. Cells that cannot be recorded are reported."""
     for cell in wanted(sweep):
-        say(f"the least faults of {cell.settings.run}: it is recorded")
+        say(f"recording {cell.settings.run} for its least faults")
         try:
             faults, read_first = recorded(cell, image)
         except LabError as error:
-            say(f"nothing of MIN for {cell.settings.run}: {error}")
+            say(f"no MIN for {cell.settings.run}: {error}")
             continue
         place = least_path(sweep.folder, cell.id)
         place.parent.mkdir(exist_ok=True)
@@ -69,8 +69,8 @@ def find(sweep: Sweep, image: Path, say: Say) -> None:
 
 
 def recorded(cell: Cell, image: Path) -> tuple[list[int], int]:
-    """Faults of MIN with 1, 2, ... frames, and the pages of files whose first use was no write, of a run with QEMU's
-    plugin. LabError when it cannot be recorded.
+    """(faults of MIN with 1, 2, ... frames, number of file pages whose first use was not a write), from a run with
+    QEMU's plugin. Raises LabError if it cannot be recorded.
     """
     from tidemark.compare import misses_by_size
     from tidemark.curves.belady import MinDistances

@@ -1,4 +1,4 @@
-"""A line on the terminal that says how far a run has come. Nothing is written when stderr is no terminal."""
+"""A line on the terminal that shows the progress of a run. If stderr is not a terminal, nothing is written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LiveLine:
             self._live.stop()
 
     def __call__(self, records: list[dict[str, Any]], more: str = "") -> None:
-        """Take note of new records, and show the latest now and then, with `more` behind it."""
+        """Store new records, and show the latest now and then, followed by `more`."""
         self._samples = [*self._samples, *(record for record in records if record["ev"] == "sample")][-2:]
         now = time.monotonic()
         if self._live and self._samples and now - self._shown_s >= REFRESH_S:
@@ -49,7 +49,7 @@ class LiveLine:
 
 
 def described(before: Sample, after: Sample) -> str:
-    """Virtual time, utilisation, major faults a second and free pages, from two samples."""
+    """Virtual time, utilisation, major faults per second and free pages, from two samples."""
     return (
         f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * telemetry.utilisation(before, after):5.1f} %   "
         f"major faults {telemetry.fault_rate(before, after):8.1f}/s   free {sum(after['free']):7,} pages"

@@ -1,17 +1,17 @@
-"""How a file that a user names is written: as a whole, and without putting a file where something else was.
+"""Writing a file that a user names: complete or not at all, and without replacing devices, links or folders.
 
-    what PATH is                      what happens to it
-    nothing, or a regular file        renamed over, when PATH.partial beside it is complete; its mode stays
-    a symbolic link                   what it points to, by this table; the link stays
-    /dev/stdout, /dev/fd/N            this process's descriptor is written to, wherever it leads
-    a device, a FIFO, a terminal      opened and written to, when the data is complete in a temporary file
-    a folder                          refused, as are a folder that does not exist and a file that is write-protected
+    PATH is                           action
+    nothing, or a regular file        renamed over when PATH.partial beside it is complete; its mode stays
+    a symbolic link                   its target, by this table; the link stays
+    /dev/stdout, /dev/fd/N            written to this process's descriptor, wherever it leads
+    a device, a FIFO, a terminal      opened and written to when the data is complete in a temporary file
+    a folder                          refused, as are a missing folder and a write-protected file
 
-So a reader, a full disk or a crash leaves the old file or the new one. The price: the folder of a regular file must
-take a new file, and a file with several names (hard links) is replaced under this one alone. A FIFO that has no reader
-makes the command wait for one.
+So a reader, a full disk or a crash leaves the old file or the new one. The price: it must be possible to create a file
+in the folder of a regular file, and a file with several names (hard links) is replaced only under this name. If a FIFO
+has no reader, the command waits for one.
 
-No other place in tools/ gives a file its name by renaming; tests/structure holds that.
+No other code in tools/ renames a file to its final name; tests/structure checks that.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ DESCRIPTORS = re.compile(r"/proc/(\d+)(?:/task/\d+)?/fd")
 
 @dataclass(frozen=True)
 class Target:
-    """What a path leads to: `file`, to be renamed over, and what is there (`old`); or `through`, a path or a descriptor
-    of this process, to be written to."""
+    """The target of a path: `file`, to be renamed over, and the existing file's status (`old`); or `through`, a path or
+    a descriptor of this process, to be written to."""
 
     file: Path = Path()
     old: os.stat_result | None = None
@@ -47,7 +47,7 @@ class Target:
 
 @contextlib.contextmanager
 def telling(path: Path, code: int = NO_SPACE) -> Iterator[None]:
-    """An error of the system becomes a LabError that names `path`."""
+    """Turn an OSError into a LabError that names `path`."""
     try:
         yield
     except OSError as error:
@@ -55,8 +55,8 @@ def telling(path: Path, code: int = NO_SPACE) -> Iterator[None]:
 
 
 def descriptor(path: Path) -> str | int | None:
-    """What a path such as /dev/stdout names: a descriptor of this process, as its number, or another's, as a path.
-    None for any other path. Links that lead in a circle must have been refused."""
+    """The descriptor that a path such as /dev/stdout names: this process's as its number, another's as a path.
+    None for any other path. Circles of links must have been refused before."""
     while True:
         found = DESCRIPTORS.fullmatch(os.path.realpath(path.parent))
         if found and path.name.isdecimal():
@@ -67,12 +67,12 @@ def descriptor(path: Path) -> str | int | None:
 
 
 def allowed(path: Path, mode: int) -> bool:
-    """May this process do that?"""
+    """May this process access the path in this mode?"""
     return os.access(path, mode, effective_ids=True)
 
 
 def check_folder(file: Path, exists: bool) -> None:
-    """OSError unless the folder of `file` takes a new file."""
+    """Raises OSError unless a file can be created in the folder of `file`."""
     folder = file.parent
     if not folder.is_dir():
         raise OSError(errno.ENOENT, f"{folder} is not a folder")
@@ -82,7 +82,7 @@ def check_folder(file: Path, exists: bool) -> None:
 
 
 def target_of(path: Path) -> Target:
-    """Where output for `path` goes. OSError if it cannot go anywhere."""
+    """The target of output for `path`. Raises OSError if there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -102,14 +102,14 @@ def target_of(path: Path) -> Target:
 
 
 def check(path: Path) -> None:
-    """LabError if output could not go to `path`; for commands that work long before they write."""
+    """Raises LabError if output could not go to `path`; for commands that work long before they write."""
     with telling(path, USAGE):
         target_of(path)
 
 
 class Output:
-    """A file being written: `file` takes the bytes, in the file `partial`; `close` hands them on to `path`; `drop`
-    forgets them, and does nothing after `close`. LabError if `path` cannot be written.
+    """A file being written: `file` takes the bytes, in the file `partial`; `close` moves them to `path`; `drop`
+    discards them, and does nothing after `close`. Raises LabError if `path` cannot be written.
     """
 
     def __init__(self, path: Path, suffix: str = PARTIAL) -> None:
@@ -125,7 +125,7 @@ class Output:
             self.file: BinaryIO = self.partial.open("wb")
 
     def close(self) -> None:
-        """Give the file its name; or write its bytes to what `path` is."""
+        """Rename the file to `path`, or write its bytes to the target of `path`."""
         with telling(self.path):
             self.file.close()
             if self._target.through is None:
@@ -137,7 +137,7 @@ class Output:
         self._handed_on = True
 
     def drop(self) -> None:
-        """Remove what has not been handed on."""
+        """Remove the partial file, unless `close` has succeeded."""
         with contextlib.suppress(OSError):
             self.file.close()
         if not self._handed_on:
@@ -151,7 +151,7 @@ class Output:
             self.partial.chmod(stat.S_IMODE(old.st_mode))
 
     def _pour(self, to: str | int) -> None:
-        """Write to a device, FIFO or terminal, after flushing what was printed."""
+        """Write to a device, FIFO or terminal, after flushing printed output."""
         sys.stdout.flush()
         sys.stderr.flush()
         opened = os.dup(to) if isinstance(to, int) else os.open(to, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY)

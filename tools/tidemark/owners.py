@@ -1,6 +1,6 @@
-"""Who has each frame of memory, at each sample: noted by QEMU's plugin (tools/plugin/frames.c), read here.
+"""The owner of each frame of memory at each sample: recorded by QEMU's plugin (tools/plugin/frames.c), read here.
 
-`tidemark run --owners` makes FILE in a result's folder. The guest does nothing for it, so the run is the same to the
+`tidemark run --owners` makes FILE in a result's folder. The guest does nothing for it, so the run is the same, byte for
 byte.
 """
 
@@ -19,7 +19,7 @@ from tidemark.telemetry import Telemetry
 
 FILE = "owners.ndjson"
 PLACES = {"at": "sample_now", "pages": "mem_map", "max_pfn": "max_pfn"}
-FREE, KERNEL, FILES, NOBODY = range(4)  # of the plugin; larger numbers are page directories
+FREE, KERNEL, FILES, NOBODY = range(4)  # the plugin's numbers; larger ones are page directories
 OTHERS = {FREE: "free", KERNEL: "kernel", FILES: "files", NOBODY: "read ahead, or left"}
 
 
@@ -33,7 +33,7 @@ class Owners:
 
 
 def flags(image: Path, folder: Path) -> str:
-    """What to add to the settings' qemu_flags of a run into `folder`."""
+    """The addition to the settings' qemu_flags for a run into `folder`."""
     places = dict(zip(PLACES, map(hex, plugin.addresses(image, *PLACES.values()))))
     return plugin.flags("frames", out=folder.absolute() / FILE, **places)
 
@@ -46,7 +46,7 @@ def directories(data: Telemetry) -> list[tuple[int, int, str]]:
 
 
 def read(folder: Path, data: Telemetry) -> Owners | None:
-    """The owners of a run; None when it was not asked for them. LabError for a file that is not as it should be."""
+    """The owners of a run; None if they were not recorded. Raises LabError if the file is malformed."""
     path = folder / FILE
     if not path.exists() or not data.samples:
         return None
@@ -81,7 +81,7 @@ def table(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def named(names: Sequence[str], last: dict[int, str]) -> list[str]:
-    """A process that was forked as its parent and then called exec has its last name."""
+    """The names of owners, with the last name of a process that called exec after a fork."""
     return [
         f"{last[int(pid)]} {pid}" if (pid := name.rpartition(" ")[2]).isdigit() and int(pid) in last else name
         for name in names
@@ -89,7 +89,7 @@ def named(names: Sequence[str], last: dict[int, str]) -> list[str]:
 
 
 def taken(owners: Owners) -> np.ndarray:
-    """Who took from whom, int[names, names]: frames that were the row's at one sample and the column's at the next."""
+    """int[names, names]: the number of frames that the row owned at one sample and the column at the next."""
     nr = len(owners.names)
     before, after = owners.map[:, :-1].astype(int), owners.map[:, 1:].astype(int)
     changed = before != after

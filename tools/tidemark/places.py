@@ -1,10 +1,10 @@
-"""Places of an exact run, and how to get there: the run is made again, and stopped.
+"""Places of an exact run, and how to get there: the run is repeated, and stopped.
 
-A place is a number of ns since the kernel began. An exact run repeats to the bit, and an instruction takes a
-nanosecond; so a place names an instruction, or a wait, and everything is there as it was. The kernel's clock, by which
-telemetry tells time, stands while the kernel is sampled, and falls behind. QEMU's plugin stops the machine
-(tools/plugin/place.c), or tells what happened before a place (tools/plugin/past.c). A debugger comes to a machine
-that stands already: nothing that it does can have moved it.
+A place is a number of ns since the kernel began. An exact run is reproducible to the bit, and an instruction takes a
+nanosecond. So a place names an instruction, or a wait, and the machine is there as it was. The kernel's clock, which
+telemetry uses, stops while the kernel is sampled, and falls behind. QEMU's plugin stops the machine
+(tools/plugin/place.c), or reports events before a place (tools/plugin/past.c). A debugger attaches to a machine
+that has stopped already, so it cannot have changed anything before.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 # Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.
 FAULTS = tuple(f"trap_{vector}" for vector in (0, 10, 11, 12, 13, 14, 17))
-SLOWER = 4  # times the run's own limit of time, with the plugin
-KERNEL_BASE = 0xC0000000  # its memory is mapped from there on
-STATUS = struct.Struct("<Qq")  # has it arrived, and when did it last stop
+SLOWER = 4  # times the run's own time limit, because of the plugin
+KERNEL_BASE = 0xC0000000  # the kernel's memory is mapped from here on
+STATUS = struct.Struct("<Qq")  # (has the machine arrived, time of its last stop)
 
-# What --event knows besides the records of telemetry: the functions that are called then.
+# Events for --event besides telemetry records: the functions that are called then.
 FUNCTIONS = {
     "fault": ("do_page_fault",),
     "panic": ("panic", "die"),
@@ -42,8 +42,8 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where to stop: at a number of ns (`at`), or at a `time` of the kernel's clock in ns, or before the `nth`
-    execution of an instruction `pc`, or of one of several (`1:2`). `words` say it."""
+    """A place to stop: at a number of ns (`at`), or at a `time` of the kernel's clock in ns, or before the `nth`
+    execution of an instruction `pc`, or of one of several (`1:2`). `words` name it."""
 
     words: str
     at: int = -1
@@ -52,7 +52,7 @@ class Place:
     nth: int = 1
 
     def options(self) -> dict[str, str]:
-        """For the plugin."""
+        """The plugin's options for this place."""
         if self.pc:
             return {"pc": self.pc, "nth": str(self.nth)}
         return {"at": str(self.at)} if self.at >= 0 else {"time": str(self.time)}
@@ -60,35 +60,35 @@ class Place:
 
 @dataclass(frozen=True)
 class Arrived:
-    """A machine that stands at `ns`, with gdb's end at the socket `gdb`."""
+    """A machine that has stopped at `ns`; gdb connects to the socket `gdb`."""
 
     ns: int
     gdb: Path
 
 
 def seconds(ns: int) -> str:
-    """A place as it is written: 0.007378059 s."""
+    """A place as text: 0.007378059 s."""
     return f"{ns / 1e9:.9f} s"
 
 
 def time_of(text: str) -> int:
-    """ns of `1.5` (seconds), `350ms`, `45us`, `7378059ns`."""
+    """The ns in `1.5` (seconds), `350ms`, `45us` or `7378059ns`. Raises LabError if it is malformed."""
     match = re.fullmatch(r"(\d+)(?:\.(\d+))? ?(s|ms|us|ns|)", text.strip())
     if not match:
-        raise LabError(f"{text} is no time; write it as 1.5 (seconds), 350ms, 45us or 7378059ns", USAGE)
+        raise LabError(f"{text} is not a time; write it as 1.5 (seconds), 350ms, 45us or 7378059ns", USAGE)
     whole, fraction, unit = match[1], match[2] or "", UNITS[match[3]]
     return int(whole) * unit + int(int(fraction or "0") * unit // 10 ** len(fraction))
 
 
 def address_of(text: str) -> int:
-    """An address as gdb prints it. LabError when it is none."""
+    """The number of an address as gdb prints it. Raises LabError if it is malformed."""
     if not re.fullmatch("0x[0-9a-f]{1,8}", text):
-        raise LabError(f"{text} is no address; write it as 0xc0138fb0", USAGE)
+        raise LabError(f"{text} is not an address; write it as 0xc0138fb0", USAGE)
     return int(text, 16)
 
 
 def event(result: results.Result, image: Path, text: str) -> Place:
-    """The place of `KIND:N`, the Nth of its kind: N is 1 if it is left out."""
+    """The place of `KIND:N`, the Nth event of its kind. N is 1 if it is left out."""
     kind, _, number = text.partition(":")
     if number and not re.fullmatch("[1-9][0-9]*", number):
         raise LabError(f"{text}: write it as KIND:N, N from 1 on, such as exit:2", USAGE)
@@ -107,12 +107,12 @@ def event(result: results.Result, image: Path, text: str) -> Place:
 
 
 def instructions(image: Path, *functions: str) -> str:
-    """Where functions of the kernel begin, as the plugin takes them."""
+    """The addresses of functions of the kernel, in the plugin's notation."""
     return ":".join(map(str, plugin.addresses(image, *functions)))
 
 
 def records(result: results.Result) -> list[dict[str, Any]]:
-    """The records of telemetry in the order in which they were written."""
+    """The telemetry's records in the order in which they were written."""
     follower = telemetry.Follower(result.telemetry_path)
     try:
         return list(follower.poll())
@@ -121,7 +121,7 @@ def records(result: results.Result) -> list[dict[str, Any]]:
 
 
 class Machine:
-    """A machine in the works: QEMU with the plugin in one of its modes, and a folder for its files."""
+    """A running machine: QEMU with the plugin in one of its modes, and a folder for its files."""
 
     def __init__(self, settings: qemu.Settings, folder: Path, mode: str, more: str, **options: str | Path) -> None:
         folder.mkdir()
@@ -133,25 +133,25 @@ class Machine:
             s = held.enter_context(qemu.disk_in_memory(settings))
             log = held.enter_context(self.log.open("wb"))
             command = qemu.qemu_command(s, str(self.console))
-            # A session of its own: Ctrl-C in the debugger is not for the machine.
+            # In a separate session: Ctrl-C in the debugger must not reach the machine.
             self.process = qemu.start(command, s.image, stdin=subprocess.DEVNULL, stderr=log, start_new_session=True)
             self.held = held.pop_all()
 
     def close(self) -> None:
-        """End it; its files are gone."""
+        """End the machine and remove its files."""
         self.process.kill()
         self.process.wait()
         self.held.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def status(self) -> tuple[int, int]:
-        """What the plugin says: has it arrived, and when did it last stop?"""
+        """The plugin's report: (has the machine arrived, time of its last stop)."""
         path = self.folder / "status"
         data = path.read_bytes() if path.exists() else b""
         return STATUS.unpack(data) if len(data) == STATUS.size else (0, 0)
 
     def arrive(self, place: Place) -> bool:
-        """Wait until it stands at a place; False when it has ended before. LabError when that takes too long."""
+        """Wait until it stops at a place. Returns False if it ends before. Raises LabError if that takes too long."""
         deadline = time.monotonic() + self.limit
         while self.process.poll() is None:
             arrived, ns = self.status()
@@ -164,7 +164,7 @@ class Machine:
 
 
 class Places:
-    """One run, again and again. At most one machine stands at a time; `scratch` is a folder for its files."""
+    """One run, repeated as needed. At most one stopped machine exists at a time. `scratch`: a folder for its files."""
 
     def __init__(self, result: results.Result, image: Path, scratch: Path) -> None:
         self.result, self.scratch = result, scratch
@@ -179,21 +179,21 @@ class Places:
         self.started = 0
 
     def start(self, mode: str, outputs: dict[str, str], more: str = "", **options: str) -> Machine:
-        """Another machine; `outputs` are options that name files in its folder."""
+        """Start another machine. `outputs` are options that name files in its folder."""
         self.started += 1
         folder = self.scratch / str(self.started)
         files = {name: str(folder / file) for name, file in outputs.items()}
         return Machine(self.settings, folder, mode, more.format(folder), **self.symbols, **files, **options)
 
     def close(self) -> None:
-        """End the machine that stands, if there is one."""
+        """End the stopped machine, if there is one."""
         if self.machine:
             self.machine.close()
             self.machine = None
 
     def go(self, place: Place) -> Arrived:
-        """Run up to a place; the machine that stood before is gone then. LabError when the run ends before, or is
-        another one."""
+        """Run up to a place; the previous stopped machine is ended. Raises LabError if the run ends before, or
+        differs."""
         more, options = " -gdb unix:{}/gdb,server=on,wait=off", {"zero": str(self.zero), **place.options()}
         machine = self.start("place", {"status": "status"}, more, **options)
         try:
@@ -208,11 +208,11 @@ class Places:
         return Arrived(machine.status()[1], machine.folder / "gdb")
 
     def now(self) -> int:
-        """The place of the machine that stands, as its clock says."""
+        """The place of the stopped machine, by its clock."""
         return self.machine.status()[1] if self.machine else 0
 
     def why_not(self, place: Place, machine: Machine) -> str:
-        """Why a machine ended before it came to a place."""
+        """Why a machine ended before it reached a place."""
         status, said = machine.process.returncode, experiment.last_line(machine.log)
         if qemu.QEMU_STATUS.get(status) is None:
             return f"QEMU ended (status {status}) before {place.words}: {said or 'silently'}"
@@ -221,16 +221,16 @@ class Places:
         return f"{place.words} is beyond the end of the run{end}"
 
     def check_same(self, machine: Machine) -> None:
-        """LabError when the console differs so far from that of the run: then it is another run."""
+        """Raises LabError if the console so far differs from that of the run: then it is another run."""
         if not self.result.console_path.read_bytes().startswith(machine.console.read_bytes()):
             raise LabError(
-                f"this is another run than {self.result.folder}: the console differs; `tidemark rerun` says where",
+                f"this run differs from {self.result.folder}: the console is not the same; `tidemark rerun` says where",
                 FAILED,
             )
 
     def instruction(self, pc: int, writes: int | None) -> Place:
-        """The place of the first execution of an instruction, or of the first that writes to an address of the
-        kernel's."""
+        """The place of the first execution of an instruction, or of its first execution that writes to an address of
+        the kernel."""
         words = f"the instruction at {pc:#x}"
         if writes is None:
             return Place(words, pc=str(pc))
@@ -241,7 +241,7 @@ class Places:
         return Place(f"{words}, which writes to {writes:#x}", at=found[0][1])
 
     def past(self, **options: str) -> list[list[int]]:
-        """What happened before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""
+        """The events before a place (options: tools/plugin/past.c): kind, place, pc, words; kind is ord(letter)."""
         machine = self.start("past", {"out": "past"}, faults=self.faults, **options)
         try:
             machine.process.wait(machine.limit)

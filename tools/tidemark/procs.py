@@ -1,11 +1,11 @@
-"""Pictures of one sample: the processes by memory, and the scheduler's queue. Pure functions.
+"""Pictures of one sample: the processes by memory, and the scheduler's run queue. Pure functions.
 
 The processes are circles whose area is their memory, the largest first, after Memball of A. McMenamin ("Applying
 working set heuristics to the Linux kernel", 2011, appendix C).
 
-The tasks that wait for the processor stand in a red-black tree by vruntime. It is drawn as it is in the kernel, with
-the shape and the colours that the sample's `rq` tells: from left to right in the tree's order, each level on a line.
-Two nodes of one level always have one of another level between them, so none touch.
+The tasks that wait for the processor are in a red-black tree by vruntime. It is drawn as it is in the kernel, with
+the shape and the colours from the sample's `rq`: from left to right in the tree's order, each level on a line.
+Between two nodes of one level there is always a node of another level, so no two touch.
 """
 
 from __future__ import annotations
@@ -28,24 +28,22 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 PER_ROW = 8
 ACROSS, ACROSS_TREE, DOWN, MARGIN, HEAD = 116, 58, 128, 64, 112
-BOLD_WIDTH, PLAIN_WIDTH, TITLE_WIDTH = 8.2, 6.8, 10.8  # of a character, about, in the sizes used
+BOLD_WIDTH, PLAIN_WIDTH, TITLE_WIDTH = 8.2, 6.8, 10.8  # of a character, approximately, in the sizes used
 LARGEST, SMALLEST = 40, 7
 RED, BLACK, EDGE, TEXT, FAINT, NEXT = "#c62828", "#212121", "#9e9e9e", "#111111", "#616161", "#1565c0"
 MEMORY = "#0072b2"
 
 
 def choose(samples: Sequence[Any], at_s: float | None, live: bool, member: str = "procs") -> Any:
-    """The sample to draw: the last until `at_s` seconds; without it, the latest of a machine that runs (`live`), or
-    else, of those with the longest `member`, the last."""
+    """The sample to draw: the last up to `at_s` seconds; without `at_s`, the latest of a running machine (`live`), or
+    else the last of those with the longest `member`."""
     if not samples:
-        raise TelemetryError(
-            "there is no sample in it: with sample_ms=0, or before the first, there is nothing to draw"
-        )
+        raise TelemetryError("it has no sample: with sample_ms=0, or before the first sample, there is nothing to draw")
     if at_s is not None:
         before = [sample for sample in samples if sample["t_us"] <= at_s * 1e6]
         if not before:
             first, last = samples[0]["t_us"] / 1e6, samples[-1]["t_us"] / 1e6
-            raise LabError(f"there is no sample until {at_s:g} s: they go from {first:.3f} to {last:.3f} s", USAGE)
+            raise LabError(f"there is no sample up to {at_s:g} s: they go from {first:.3f} to {last:.3f} s", USAGE)
         return before[-1]
     if live:
         return samples[-1]
@@ -54,8 +52,8 @@ def choose(samples: Sequence[Any], at_s: float | None, live: bool, member: str =
 
 
 def by_memory(sample: Row, by: str) -> list[Row]:
-    """pid, comm and `by`, such as rss, of the sample's processes, the largest first. LabError when there is no such
-    amount."""
+    """pid, comm and the amount `by`, such as rss, of the sample's processes, largest first. Raises LabError if there
+    is no such amount."""
     for process in sample["procs"]:
         if by in NOT_AMOUNTS or by not in process:
             amounts = ", ".join(name for name in process if name not in NOT_AMOUNTS)
@@ -65,8 +63,8 @@ def by_memory(sample: Row, by: str) -> list[Row]:
 
 
 def queue(sample: Row) -> list[Row]:
-    """The scheduler's tree in its order: pid, comm, vruntime, colour, depth, parent (a pid; the root: None). LabError
-    when the sample does not tell, or tells what is no binary tree."""
+    """The scheduler's tree in its order: pid, comm, vruntime, colour, depth, parent (a pid; None for the root). Raises
+    LabError if the sample has no tree, or TelemetryError if it is not a binary tree."""
     if "rq" not in sample:
         raise LabError(
             "the sample has no rq, the scheduler's tree: it is from an older kernel; run it again", BAD_INPUT
@@ -77,7 +75,7 @@ def queue(sample: Row) -> list[Row]:
     children = [(parent, order[pid] < order.get(parent, -1)) for pid, parent in parents.items()]
     depths = {pid: depth(pid, parents) for pid in parents}
     if len(set(children)) < len(sample["rq"]) or None in depths.values():
-        raise TelemetryError(f"the sample of seq {sample['seq']}: its rq is no tree, {sample['rq']}")
+        raise TelemetryError(f"the sample of seq {sample['seq']}: its rq is not a tree, {sample['rq']}")
     return [
         {
             "pid": pid,
@@ -92,7 +90,7 @@ def queue(sample: Row) -> list[Row]:
 
 
 def depth(pid: int, parents: Mapping[int, int]) -> int | None:
-    """How far a task is below the root, whose parent is 0; None for one from which no way leads there."""
+    """A task's distance from the root, whose parent is 0; None if no path leads there."""
     for steps in range(len(parents)):
         pid = parents.get(pid, -1)
         if pid == 0:
@@ -114,14 +112,14 @@ def amount(number: float, by: str) -> str:
 
 
 def element(parent: ET.Element, name: str, text: str = "", **attributes: object) -> ET.Element:
-    """A new element under `parent`; `font_size` is font-size. What XML cannot have in a text is replaced."""
+    """A new element under `parent`; `font_size` is font-size. Characters that XML forbids are replaced."""
     made = ET.SubElement(parent, name, {key.replace("_", "-"): str(value) for key, value in attributes.items()})
     made.text = FORBIDDEN.sub("\ufffd", text) or None
     return made
 
 
 def sheet(title: str, says: str, wide: float, high: float) -> ET.Element:
-    """An empty drawing with room for `wide` by `high` under its two lines of text, both of which fit."""
+    """An empty drawing with room for `wide` by `high` under two lines of text, and wide enough for both."""
     width = round(max(wide, TITLE_WIDTH * len(title) + 32, PLAIN_WIDTH * 1.08 * len(says) + 32))
     height = round(HEAD + high)
     svg = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", width=str(width), height=str(height))
@@ -135,7 +133,7 @@ def sheet(title: str, says: str, wide: float, high: float) -> ET.Element:
 
 
 def circle(svg: ET.Element, row: Row, centre: tuple[float, float], radius: float, label: str, colour: str) -> None:
-    """One process or task, and under it which it is and how much it has."""
+    """Draw one process or task, with its name and amount below."""
     x, y = centre
     group = element(svg, "g")
     element(group, "title", f"{row['comm']} (pid {row['pid']}): {label}")

@@ -1,19 +1,19 @@
-"""Profiles: where a run's time went, by function of the kernel.
+"""Profiles: where a run's time went, by kernel function.
 
-There are two kinds, and both know the whole run: every moment belongs to one function of the kernel, to `user`, the
-programs together, or to `idle`.
+There are two kinds. Both cover the whole run: every moment belongs to one function of the kernel, to `user` (all
+programs together), or to `idle`.
 
     ticks         the guest's own profiler (`profile_hz=`, kernel/observe/profile.c): instants on a fixed grid, in the
                   telemetry's `profile` records. A function hit n times has a standard error of about √n ticks.
-    instructions  counted one by one by the QEMU plugin (tools/plugin/profile.c), in the result's profile.csv; by who
-                  called the function, too, in profile.folded, which has a line for each stack: FUNCTION;FUNCTION;...
-                  INSTRUCTIONS. In an exact run an instruction takes a nanosecond, and the time in which none was
-                  executed is idle.
+    instructions  counted one by one by the QEMU plugin (tools/plugin/profile.c), in the result's profile.csv; also by
+                  caller in profile.folded, which has a line for each stack: FUNCTION;FUNCTION;...
+                  INSTRUCTIONS. In an exact run an instruction takes a nanosecond, and time without instructions
+                  is idle.
 
-What interrupt handlers do while nobody can run is idle time to the guest, and so to its ticks; as instructions it
-counts for the functions. A tick that comes while interrupts are off counts for the function that switches them on.
+The work of interrupt handlers while no task can run is idle time to the guest, and so to its ticks; instructions of
+handlers count for their functions. A tick while interrupts are off counts for the function that switches them on.
 
-The copies that the compiler makes of parts of a function (`.part.0`, `.isra.0`, `.constprop.0`, `.cold`) count for the
+The compiler's copies of parts of a function (`.part.0`, `.isra.0`, `.constprop.0`, `.cold`) count for the
 function. Shares are of all time, as in figures 7.9 and 7.10 of A. McMenamin, "Applying working set heuristics to the
 Linux kernel", 2011, and of the kernel's own time: neither idle nor a program's.
 """
@@ -40,7 +40,7 @@ NS_PER_S = 10**9
 @dataclass(frozen=True)
 class Profile:
     """`counts` are ticks or instructions (`unit`) by name, idle included; `per_s` of them are a second of machine
-    time. `stacks`: those of the kernel's functions by their callers, outermost first; empty when nobody noted them."""
+    time. `stacks`: those of the kernel's functions by their callers, outermost first; empty if not recorded."""
 
     name: str
     unit: str
@@ -58,7 +58,7 @@ class Profile:
         return self.counts.get(function, 0) / self.per_s
 
     def of_time(self, function: str) -> float:
-        """Its share of all time, 0 to 1."""
+        """A function's share of all time, 0 to 1."""
         return self.counts.get(function, 0) / self.total if self.total else 0.0
 
     @property
@@ -67,14 +67,14 @@ class Profile:
         return self.total - self.counts.get(IDLE, 0) - self.counts.get(USER, 0)
 
     def of_kernel(self, function: str) -> float | None:
-        """Its share of the kernel's own time, 0 to 1; None for idle and user, which are no part of it."""
+        """A function's share of the kernel's own time, 0 to 1; None for idle and user, which are not part of it."""
         if function in (IDLE, USER):
             return None
         return self.counts.get(function, 0) / self.kernel if self.kernel else 0.0
 
 
 def summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """The sum for each name, without those that are 0."""
+    """The sum for each name, without sums of 0."""
     sums: Counter[str] = Counter()
     for name, count in counts:
         sums[name] += count
@@ -82,21 +82,21 @@ def summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def base_name(function: str) -> str:
-    """A function's name without what the compiler adds to that of a copy."""
+    """A function's name without the compiler's suffix for a copy."""
     return function.partition(".")[0]
 
 
 def merged(counts: Mapping[str, int]) -> dict[str, int]:
-    """The same counts, with the compiler's copies of a function added to it."""
+    """The counts, with those of the compiler's copies added to their functions."""
     return summed((base_name(name), count) for name, count in counts.items())
 
 
 def from_ticks(name: str, data: telemetry.Telemetry) -> Profile:
-    """The profile in a run's telemetry. LabError when it has none, or a part is missing."""
+    """The profile in a run's telemetry. Raises LabError if it has none, or a part is missing."""
     records = [record for record in data.events if record["ev"] == "profile"]
     if not records:
         raise LabError(
-            f"{name} has no profile: it comes with a run's end if --cmdline profile_hz=1000 asks for it; "
+            f"{name} has no profile: it is written at a run's end with --cmdline profile_hz=1000; "
             "or count instructions with `tidemark profile --exact -- COMMAND`"
         )
     counts = merged({name: count for record in records for name, count in record["functions"].items()})
@@ -106,7 +106,7 @@ def from_ticks(name: str, data: telemetry.Telemetry) -> Profile:
 
 
 def read_counts(path: Path) -> dict[str, int]:
-    """Instructions by function, from the plugin's CSV: programs are `user`, what ran before the kernel left out."""
+    """Instructions by function, from the plugin's CSV: programs are `user`, code before the kernel is left out."""
     try:
         with path.open(newline="") as file:
             title, *lines = csv.reader(file)
@@ -114,13 +114,13 @@ def read_counts(path: Path) -> dict[str, int]:
             raise ValueError(title)
         counts = [(name, int(count)) for name, count in lines]
     except (OSError, ValueError, csv.Error) as error:
-        raise LabError(f"{path} is no profile of the plugin (function,instructions): {error!r}") from None
+        raise LabError(f"{path} is not a profile of the plugin (function,instructions): {error!r}") from None
     return summed((USER if name.startswith("(user") else name, count) for name, count in counts if name != BOOT)
 
 
 def read_stacks(path: Path) -> dict[tuple[str, ...], int]:
-    """Instructions by stack, from the plugin's file; the compiler's copies of a function are the function, and stand on
-    it but once. Empty when there is no file: a result of an earlier version."""
+    """Instructions by stack, from the plugin's file. The compiler's copies of a function count as the function, which
+    occurs once in a row. Empty if there is no file: the result is from an earlier version."""
     if not path.exists():
         return {}
     sums: Counter[tuple[str, ...]] = Counter()
@@ -134,19 +134,19 @@ def read_stacks(path: Path) -> dict[tuple[str, ...], int]:
 
 
 def from_instructions(name: str, counts: Mapping[str, int], end_us: int, whole: bool = True) -> Profile:
-    """The profile of an exact run that took `end_us` of machine time: what is not instructions was idle.
+    """The profile of an exact run that took `end_us` of machine time; time without instructions is idle.
 
-    A run that was stopped, not `whole`, has gone on for a while after its last telemetry.
+    A run that was stopped (not `whole`) has continued for a while after its last telemetry.
     """
     executed = sum(counts.values())
     idle = end_us * NS_PER_S // 10**6 - executed
-    if whole and idle < -executed // 1000:  # power off comes after the end of the telemetry, too
+    if whole and idle < -executed // 1000:  # power off comes after the end of the telemetry
         raise LabError(f"{name}: {executed:,} instructions do not fit into {end_us:,} µs: the files are of two runs")
     return Profile(name, "instructions", NS_PER_S, merged({**counts, IDLE: max(idle, 0)}))
 
 
 def load(target: Path) -> Profile:
-    """The profile of a result's folder, exact if it has profile.csv, or of a telemetry file."""
+    """The profile of a result's folder (exact if it has profile.csv), or of a telemetry file."""
     if not target.is_dir():
         if not target.is_file():
             raise LabError(f"{target} is neither a result's folder nor a telemetry file")
@@ -161,7 +161,7 @@ def load(target: Path) -> Profile:
 
 
 def distinct(profiles: Sequence[Profile], targets: Sequence[Path]) -> list[Profile]:
-    """The profiles, named by their paths where names are the same."""
+    """The profiles, named by their paths if names are the same."""
     names = [profile.name for profile in profiles]
     return [
         replace(profile, name=str(target)) if names.count(profile.name) > 1 else profile
@@ -172,7 +172,7 @@ def distinct(profiles: Sequence[Profile], targets: Sequence[Path]) -> list[Profi
 def record(settings: qemu.Settings, folder: Path, progress: experiment.Progress) -> results.Result:
     """Run `settings` into `folder`, with the instructions of every function counted in its profile.csv.
 
-    LabError when the run is not exact, or the plugin cannot be used.
+    Raises LabError if the run is not exact, or the plugin cannot be used.
     """
     if not settings.exact:
         raise LabError("only an exact run can be profiled exactly", USAGE)
@@ -196,7 +196,7 @@ def functions(profiles: Sequence[Profile]) -> list[str]:
 
 
 def shortened(profiles: Sequence[Profile], top: int) -> list[Profile]:
-    """The profiles with `idle`, `user` and the `top` first functions of the kernel; the rest is `(others)`."""
+    """The profiles with `idle`, `user` and the `top` first functions of the kernel; the others are `(others)`."""
     kernel = [name for name in functions(profiles) if name not in (IDLE, USER)]
     kept = {IDLE, USER, *kernel[:top]}
     return [
@@ -223,7 +223,7 @@ def rows(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
 
 
 def stacked(profile: Profile) -> dict[tuple[str, ...], int]:
-    """Its counts by stack. Without callers a function of the kernel stands on KERNEL alone."""
+    """The counts by stack. Without callers, the caller of a kernel function is KERNEL."""
     found: dict[tuple[str, ...], int] = {}
     for name, count in profile.counts.items():
         if name in (IDLE, USER):

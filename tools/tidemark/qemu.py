@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The one place that starts QEMU.
+"""The only module that starts QEMU.
 
-`make qemu` and its kin call it; it takes its settings from the environment, where make puts its variables (VM, MEM,
-RUN, ...; variables.txt beside this lists them). The lab and the tests import its functions. It needs no other package.
+`make qemu` and similar targets call it; it reads its settings from the environment, where make puts its variables (VM,
+MEM, RUN, ...; variables.txt beside this lists them). The lab and the tests import its functions. It needs no other
+package.
 
-An exact run must not depend on the host, and a serial port whose reader is slow makes the guest wait. So the console
-of a `RUN=` goes to a file, which takes every byte at once, and is copied to the terminal from there.
+An exact run must not depend on the host, and a serial port with a slow reader makes the guest wait. So the console
+of a `RUN=` goes to a file, which accepts every byte at once, and is copied to the terminal from there.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ from tidemark.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# QEMU starts in the image's folder, so that these names are the same in every copy of it: the kernel is told its own.
+# QEMU starts in the image's folder, so that these names, which the kernel is told, are the same in every copy.
 PROGRAM = "qemu-system-i386"
 KERNEL = "build/tidemark.elf"
 INITRD = "build/initramfs.cpio"
 ISO = "build/tidemark.iso"
 
-# Of a session without a terminal: its commands as a file of the guest, how the shell takes them, and what is too many.
+# A session without a terminal: the guest's file of its commands, the shell that runs them, and their largest size.
 TYPED = "stdin"
 SESSION = f"sh -v /{TYPED}"
 MAX_TYPED = 1 << 20
@@ -50,10 +51,10 @@ MIB = 1 << 20
 PAGE = 4096
 DEFAULT_STORE = 128 * MIB
 DISKS = ("hda", "hdb")
-MAX_COMMAND_LINE = 1023  # bytes that the kernel takes
+MAX_COMMAND_LINE = 1023  # bytes that the kernel accepts
 MARGIN = 4 * MIB
 BIOS = 32 * MIB  # at the end of memory, of which the BIOS uses some before the kernel runs
-MOST_MEMORY = 3072  # MiB; devices lie above
+MOST_MEMORY = 3072  # MiB; devices are above
 IMAGES = ROOT / "build/disk"
 
 # QEMU ends with (value << 1) | 1 for a value written to isa-debug-exit: kernel/include/arch/machine.h has the values.
@@ -65,7 +66,7 @@ REASON = {
     PANICKED: "the kernel panicked: the backtrace above says where; `make qemu-gdb` stops there; `tidemark gdb`, too",
     HUNG: "the kernel hung: its watchdog found no progress; `make qemu-gdb` shows where it is",
     REFUSED: "the kernel refused its command line: the line above says what would be valid",
-    CUT: "the power was cut, as cut= said: the disk's image is what was on the medium then",
+    CUT: "the power was cut, as cut= said: the disk's image is what was on the medium at that moment",
     TIMED_OUT: "no end after {timeout} s of host time; TIMEOUT=N changes it",
     NO_QEMU: "QEMU ended by itself (status {status}), not by the guest: see its message above, and `make doctor`",
 }
@@ -83,10 +84,10 @@ DEFAULTS = defaults()
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run is made of. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
+    """The settings of one run. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
-    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one of a folder or a size),
-    `disk_kind` how the guest sees it; `disk_kept`: what it writes there goes into the image; `memory` the file that
+    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one from a folder or a size),
+    `disk_kind` its kind in the guest; `disk_kept`: changes go into the image; `memory` is the file that
     holds the guest's memory, if it has one."""
 
     vm: str = DEFAULTS["VM"]
@@ -110,17 +111,17 @@ class Settings:
 
 
 def size_bytes(text: str, name: str) -> int:
-    """Bytes of `24M`, `65536K`, `1G` or a plain number; BadSetting names the variable."""
+    """Bytes of `24M`, `65536K`, `1G` or a plain number. Raises BadSetting, which names the variable."""
     match = re.fullmatch(r"(\d+)([KMG]?)", text, re.IGNORECASE)
     if not match:
-        raise BadSetting(f"{name}={text} is no size; write it as 24M (K, M, G, or bytes)")
+        raise BadSetting(f"{name}={text} is not a size; write it as 24M (K, M, G, or bytes)")
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
 
 
 def number(text: str, name: str) -> str:
-    """`text`, if it is empty or a whole number."""
+    """`text`. Raises BadSetting unless it is empty or a whole number."""
     if not re.fullmatch(r"\d*", text):
-        raise BadSetting(f"{name}={text} is no whole number")
+        raise BadSetting(f"{name}={text} is not a whole number")
     return text
 
 
@@ -131,7 +132,7 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         if re.search(r"[\0-\x1f\x7f]", given[name]):
             raise BadSetting(f"{name} may not contain control characters, such as the end of a line")
     if given["EXACT"] not in ("0", "1"):
-        raise BadSetting(f"EXACT={given['EXACT']}: it is 1 (virtual time, repeatable) or 0 (wall-clock time)")
+        raise BadSetting(f"EXACT={given['EXACT']}: it must be 1 (virtual time, reproducible) or 0 (wall-clock time)")
     try:
         shlex.split(given["QEMUFLAGS"])
     except ValueError:
@@ -159,7 +160,7 @@ def settings_from(env: Mapping[str, str]) -> Settings:
 
 
 def prepared(s: Settings) -> Settings:
-    """The same with an image where the disk is a folder or a size. BadSetting when it cannot be used."""
+    """The settings with an image if the disk is a folder or a size. Raises BadSetting if it cannot be used."""
     disk.check(s.disk, s.disk_kind)
     return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
 
@@ -190,7 +191,7 @@ def command_line(s: Settings) -> str:
 
 
 def real_disk(s: Settings) -> tuple[str, int]:
-    """(`hda` or `hdb`, bytes) of `hda,size=64M`; ("", 0) when the swap area is not on a disk of the machine."""
+    """(`hda` or `hdb`, bytes) of `hda,size=64M`; ("", 0) if the swap area is not on an emulated disk."""
     unit, _, option = s.swap.partition(",")
     if unit not in DISKS:
         return "", 0
@@ -201,15 +202,15 @@ def real_disk(s: Settings) -> tuple[str, int]:
 
 
 def disk_index(s: Settings) -> int:
-    """The disk of DISK is the first one of its kind, or the second, if swap is on hda."""
+    """The index of DISK's disk among its kind: 0, or 1 if swap is on hda."""
     return int(s.disk_kind == "ide" and real_disk(s)[0] == DISKS[0])
 
 
 def disk_arguments(s: Settings) -> list[str]:
     """QEMU's arguments for the real disk of SWAP, if it has one.
 
-    It is empty, and what is written goes into a sparse file of QEMU's own (in $TMPDIR, or /var/tmp), which is gone
-    when QEMU is, however that comes about. Nothing is flushed to the host's disk, since nothing is to last. The guest
+    The disk is empty, and writes go into a sparse file of QEMU's (in $TMPDIR, or /var/tmp), which vanishes
+    with QEMU in any case. Nothing is flushed to the host's disk, since nothing needs to last. The guest
     gets the host's errors: otherwise QEMU would stop the guest when the host's disk is full. The disk of DISK, if it is
     IDE, is the other unit.
     """
@@ -226,14 +227,14 @@ def disk_arguments(s: Settings) -> list[str]:
 
 
 def exact_arguments(s: Settings) -> list[str]:
-    """QEMU's arguments for virtual time. Idle time is skipped, unless the host is to complete a disk's request in it:
-    such a run does not repeat, but its disk is not made infinitely slow."""
+    """QEMU's arguments for virtual time. Idle time is skipped, unless the host may complete a disk request in it:
+    such a run is not reproducible, but its disk does not become infinitely slow."""
     sleep = "on" if real_disk(s)[0] or (s.disk and s.disk_kind in disk.REAL) else "off"
     return ["-icount", f"shift=0,sleep={sleep}", "-rtc", "clock=vm,base=2024-01-01T00:00:00", "-seed", "1"]
 
 
 def image_at(s: Settings) -> int:
-    """Where the image of a modelled disk lies in memory: above what the kernel manages and the swap disk's store."""
+    """The address of a modelled disk's image: above the memory that the kernel manages and the swap disk's store."""
     store = 0
     if s.swap.startswith("sim"):
         sizes = [part[5:] for part in s.swap.split(",") if part.startswith("size=")]
@@ -242,7 +243,7 @@ def image_at(s: Settings) -> int:
 
 
 def machine_mib(s: Settings) -> int:
-    """The machine's memory: what the kernel manages and, above it, what modelled disks hold."""
+    """The machine's memory, MiB: what the kernel manages and, above it, the contents of modelled disks."""
     if not s.disk or s.disk_kind in disk.REAL:
         return -(-(image_at(s) + MARGIN) // MIB)
     total = -(-(image_at(s) + disk.size_of(s.disk) + BIOS) // MIB)
@@ -254,10 +255,10 @@ def machine_mib(s: Settings) -> int:
 def qemu_command(
     s: Settings, console: str = "", gdb: bool = False, iso: bool = False, initrd: str = INITRD
 ) -> list[str]:
-    """QEMU and its arguments, to be started in the image's folder.
+    """QEMU and its arguments. It must be started in the image's folder.
 
     `console` is a file for the first serial port; without it that port, and QEMU's monitor (Ctrl-A c), are on the
-    terminal. Nobody sees the VGA screen of an unattended run: without the card, and its BIOS, it boots 20 ms sooner.
+    terminal. The VGA screen of an unattended run is invisible: without the card, and its BIOS, it boots 20 ms sooner.
     `gdb` waits for a debugger; `iso` boots build/tidemark.iso by GRUB; `initrd` is another first file system.
     """
     words = [PROGRAM, "-accel", "tcg", "-cpu", "qemu32", "-machine", "pc", "-nodefaults", "-no-reboot"]
@@ -276,7 +277,7 @@ def qemu_command(
     words += [] if gdb or s.prefix else covered.arguments(s.image / KERNEL, words)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
-        # With interrupts off, a step takes the clock of QEMU to its next timer, which may be the watchdog's.
+        # With interrupts off, a step advances QEMU's clock to its next timer, which may be the watchdog's.
         words += ["-action", "watchdog=none"]
     return words
 
@@ -285,19 +286,19 @@ prctl = ctypes.CDLL(None).prctl  # looked up here: after a fork in a process wit
 
 
 def die_with_parent() -> None:
-    """In the child, before QEMU starts: end it when this process ends, however that comes about."""
+    """In the child, before QEMU starts: end it when this process ends for any reason."""
     PR_SET_PDEATHSIG = 1
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def start(command: list[str], image: Path = ROOT, **kwargs: Any) -> subprocess.Popen[bytes]:
-    """Start QEMU in the image's folder, where the relative names in its command line are right."""
+    """Start QEMU in the image's folder, where the relative names in its command line are valid."""
     qemu: subprocess.Popen[bytes] = subprocess.Popen(command, cwd=image, preexec_fn=die_with_parent, **kwargs)
     return qemu
 
 
 def stop(qemu: subprocess.Popen[bytes]) -> None:
-    """End QEMU if it runs, kindly first; its files are complete afterwards."""
+    """End QEMU if it runs, first with SIGTERM; its files are complete afterwards."""
     if qemu.poll() is not None:
         return
     qemu.terminate()
@@ -310,7 +311,7 @@ def stop(qemu: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def disk_in_memory(s: Settings) -> Iterator[Settings]:
-    """The same with a file for the guest's memory, if that is where the disk's data lie."""
+    """The settings with a file for the guest's memory, if the disk's data are there."""
     if not s.disk or s.disk_kind in disk.REAL:
         yield s
         return
@@ -327,15 +328,15 @@ def unattended(
     initrd: str = INITRD,
     keep: Sequence[int] = (),
 ) -> tuple[int, int]:
-    """One run whose console is the file `console`; (code, QEMU's own status). QEMU inherits the descriptors `keep`.
+    """One run with the file `console` as its console; (code, QEMU's status). QEMU inherits the descriptors `keep`.
 
-    `progress` is called every 20 ms of host time, and once more when QEMU has ended and its files are complete: that
-    also when an exception, such as KeyboardInterrupt, ends the run. `messages` takes what QEMU itself says.
+    `progress` is called every 20 ms of host time, and once more when QEMU has ended and its files are complete, also if
+    an exception, such as KeyboardInterrupt, ends the run. `messages` receives QEMU's own messages.
     """
     console.write_bytes(b"")
     with disk_in_memory(s) as s:
         command = [*s.prefix, *qemu_command(s, str(console), iso=iso, initrd=initrd)]
-        # A session of its own: Ctrl-C is for us, who then end it; else it might seem to have ended by itself.
+        # In a separate session: Ctrl-C reaches only us, and we end QEMU; else it might seem to have ended by itself.
         options: dict[str, Any] = {"pass_fds": keep, "start_new_session": True}
         qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, **options)
         deadline = time.monotonic() + s.timeout
@@ -354,7 +355,7 @@ def unattended(
 
 
 def run_command(s: Settings, out: BinaryIO, **options: Any) -> tuple[int, int]:
-    """One unattended run (its `options`: see there), its console written to `out` while it comes; (code, QEMU's own
+    """One unattended run (see there for its `options`), with its console copied to `out` meanwhile; (code, QEMU's
     status)."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         console = Path(folder, "console")
@@ -369,21 +370,21 @@ def run_command(s: Settings, out: BinaryIO, **options: Any) -> tuple[int, int]:
 
 
 def typed(source: BinaryIO) -> bytes:
-    """The commands of a session without a terminal, all of them; BadSetting when they cannot be commands."""
+    """All commands of a session without a terminal. Raises BadSetting if they cannot be commands."""
     text = source.read(MAX_TYPED + 1)
     if len(text) > MAX_TYPED:
         raise BadSetting(f"standard input: more than {MAX_TYPED >> 20} MiB cannot be commands for the guest")
     if b"\0" in text:
-        raise BadSetting("standard input: it holds a zero byte, so these are no commands for the guest")
+        raise BadSetting("standard input: it holds a zero byte, so these are not commands for the guest")
     lines = text.replace(b"\r\n", b"\n")
     return lines if not lines or lines.endswith(b"\n") else lines + b"\n"
 
 
 def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
-    """A session without a terminal: as if `text` were typed at the prompt, then the power goes off; as run_command.
+    """A session without a terminal: as if `text` were typed at the prompt, then power off. Returns as run_command.
 
-    The text is a file in the guest from the start: what comes through the serial port comes when the host sends it, and
-    would not repeat. QEMU reads the archive from a file without a name, by a descriptor that always has this number.
+    The text is a file in the guest from the start: input from the serial port would depend on when the host sends it:
+    the run would not repeat. QEMU reads the archive from an unnamed file whose descriptor is always the same.
     """
     with_typed = mkinitramfs.with_file((s.image / INITRD).read_bytes(), TYPED, text)
     with open(os.memfd_create(TYPED), "wb") as memory:
@@ -397,7 +398,7 @@ def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
 
 
 def messages(qemu: subprocess.Popen[bytes]) -> None:
-    """Pass QEMU's messages on, but for one: a guest that waits for a key in virtual time has no timer to wait for."""
+    """Pass QEMU's messages on, except one: a guest that waits for a key in virtual time has no active timers."""
     for line in qemu.stderr or ():
         if b"no active timers" not in line:
             sys.stderr.buffer.write(line)
@@ -405,9 +406,9 @@ def messages(qemu: subprocess.Popen[bytes]) -> None:
 
 
 def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
-    """A session at the terminal, as long as it takes. Leaving by QEMU's monitor (status 0) is no failure.
+    """A session at the terminal, without a time limit. Leaving it with QEMU's monitor (status 0) is not a failure.
 
-    GRUB waits in a busy loop, which in virtual time takes far longer than it says: its menu needs the real clock.
+    GRUB waits in a busy loop, which takes far too long in virtual time: its menu needs the real clock.
     """
     with disk_in_memory(replace(s, exact=s.exact and not iso)) as s:
         qemu = start(qemu_command(s, gdb=gdb, iso=iso), s.image, stderr=subprocess.PIPE)
@@ -422,7 +423,7 @@ def interactive(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
 
 
 def greeting(s: Settings, gdb: bool) -> str:
-    """What to know before the console takes the terminal over."""
+    """The text to print before the console takes over the terminal."""
     if gdb:
         port = "" if s.gdb_port == 1234 else f" GDBPORT={s.gdb_port}"
         return f"QEMU waits for the debugger: run `make gdb{port}` in another terminal. Ctrl-A x ends QEMU."
@@ -437,17 +438,17 @@ def chosen(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
         print(greeting(s, gdb), file=sys.stderr)
         return interactive(s, gdb, iso)
     if iso:
-        raise BadSetting("without a terminal the GRUB image runs a RUN= only")
-    print("No terminal: the commands are those of standard input, until its end; then power off.", file=sys.stderr)
+        raise BadSetting("without a terminal the GRUB image runs only a RUN=")
+    print("No terminal: commands are read from standard input to its end; then power off.", file=sys.stderr)
     text = typed(sys.stdin.buffer) if sys.stdin else b""
     return run_typed(s, text, sys.stdout.buffer)
 
 
 def say_where(given: Settings, s: Settings) -> None:
-    """Of a folder that became an image: where that is, with what the guest wrote."""
+    """Print the path of the image that was made from a folder, with the guest's changes."""
     if given.disk and s.disk != os.path.abspath(given.disk):
         image = os.path.relpath(s.disk)
-        print(f"tidemark: {image} is the disk as the guest left it; DISK={image} goes on with it", file=sys.stderr)
+        print(f"tidemark: {image} is the disk as the guest left it; DISK={image} continues with it", file=sys.stderr)
 
 
 def hang_up(signum: int, frame: object) -> None:
@@ -456,7 +457,7 @@ def hang_up(signum: int, frame: object) -> None:
 
 
 def main() -> int:
-    """Run as the environment says; the exit status is one of OK ... REFUSED."""
+    """Run with the settings of the environment; the exit status is one of OK ... REFUSED."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--gdb", action="store_true", help="wait for a debugger before the first instruction")
     parser.add_argument("--iso", action="store_true", help="boot the GRUB image instead of the kernel file")
@@ -467,7 +468,7 @@ def main() -> int:
     try:
         given = settings_from(os.environ)
         if args.iso and given.disk:
-            raise BadSetting("DISK: the menu of the GRUB image says what the kernel is told, and not of a disk")
+            raise BadSetting("DISK: the menu of the GRUB image sets the kernel's command line, which names no disk")
         s = prepared(given)
         if args.print:
             print(shlex.join(qemu_command(s, gdb=args.gdb, iso=args.iso)))
@@ -478,9 +479,9 @@ def main() -> int:
         print(f"tidemark: {error}", file=sys.stderr)
         return NO_QEMU
     except FileNotFoundError as error:
-        print(f"tidemark: {error.filename} is not here; `make doctor` says how to get it", file=sys.stderr)
+        print(f"tidemark: {error.filename} is not installed; `make doctor` says how to get it", file=sys.stderr)
         return NO_QEMU
-    except BrokenPipeError:  # whoever read the console went away: so does QEMU, and there is nobody left to tell
+    except BrokenPipeError:  # the reader of the console is gone: end quietly, as QEMU does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:

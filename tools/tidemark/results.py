@@ -1,14 +1,14 @@
 """Results: a folder for each run, of plain files.
 
-    meta.json         what was run, with what, and how it ended: `state` is running, done or interrupted
-    telemetry.ndjson  the kernel's telemetry, as it came
-    console.log       the console, as it came
-    qemu.log          what QEMU itself said, if anything
+    meta.json         the run's settings, its QEMU and image, and how it ended: `state` is running, done or interrupted
+    telemetry.ndjson  the kernel's telemetry, unchanged
+    console.log       the console, unchanged
+    qemu.log          QEMU's own messages, if there were any
     processes.csv     a row for each process that ended: the `exit` records
-    samples.csv       a row for each sample, members of members as `vm.pgfault`; processes are left out
+    samples.csv       a row for each sample, nested members as `vm.pgfault`; processes are left out
 
-meta.json is written first with state "running", and replaced when the run has ended; a folder that still says so was
-cut off, or is being written. The SHA-256 of both raw files stands in it, so that a changed or truncated one is found.
+meta.json is written first with state "running", and replaced when the run has ended. If it still says so, the run was
+cut off, or is in progress. It contains the SHA-256 of both raw files, so that a changed or truncated one is detected.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class Result:
         return self.folder.resolve().name
 
     def settings(self) -> qemu.Settings:
-        """What to give to run it again, with the image of this tree."""
+        """The settings that repeat the run, with the image of this tree."""
         return qemu.Settings(**self.meta["settings"])
 
     def telemetry(self, partial: bool = False) -> telemetry.Telemetry:
-        """Its telemetry; see tidemark.telemetry.read."""
+        """The run's telemetry; see tidemark.telemetry.read."""
         return telemetry.read(self.telemetry_path, partial)
 
     def tail(self, lines: int = 12) -> str:
-        """The end of its console."""
+        """The last lines of the run's console."""
         text = self.console_path.read_text("ascii", "replace") if self.console_path.exists() else ""
         return "\n".join(line.rstrip() for line in text.splitlines()[-lines:])
 
@@ -73,7 +73,7 @@ def described(settings: qemu.Settings) -> dict[str, Any]:
 
 
 def new_folder(settings: qemu.Settings, parent: Path) -> Path:
-    """A name that is free: date, policy and program, such as results/20261121-103000-ws-thrash."""
+    """An unused name: date, policy and program, such as results/20261121-103000-ws-thrash."""
     program = re.sub(r"\W+", "-", settings.run.split()[0] if settings.run.split() else "boot").strip("-") or "run"
     stem = f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{settings.vm}-{program}"
     names = (stem if nr == 1 else f"{stem}-{nr}" for nr in range(1, 10000))
@@ -83,7 +83,7 @@ def new_folder(settings: qemu.Settings, parent: Path) -> Path:
 def create(
     folder: Path, settings: qemu.Settings, line: str, image: dict[str, Any], version: str, command: list[str]
 ) -> Result:
-    """Make the folder, with a meta.json that says running. It may be there if it is empty or its run was cut off."""
+    """Make the folder, with a meta.json that says running. It may exist if it is empty or its run was cut off."""
     check_folder(folder)
     if folder.exists() and any(folder.iterdir()):
         if not (folder / META).exists():
@@ -107,7 +107,7 @@ def create(
 
 
 def flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """A record's numbers with their names: {"vm": {"pgfault": 3}} is vm.pgfault, a list's members free.0, free.1."""
+    """A record's numbers with their names: {"vm": {"pgfault": 3}} gives vm.pgfault, a list free.0, free.1."""
     for name, value in record.items():
         if isinstance(value, list):
             value = {str(at): member for at, member in enumerate(value) if not isinstance(member, (dict, list))}
@@ -118,7 +118,7 @@ def flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def write_tables(result: Result) -> None:
-    """processes.csv and samples.csv, of what telemetry there is."""
+    """Write processes.csv and samples.csv from the existing telemetry."""
     try:
         data = result.telemetry(partial=True)
     except telemetry.TelemetryError:
@@ -128,7 +128,7 @@ def write_tables(result: Result) -> None:
 
 
 def finish(result: Result, state: str, code: int | None, why: str, wall_s: float) -> None:
-    """Write the tables, and meta.json as it is to stay."""
+    """Write the tables, and the final meta.json."""
     write_tables(result)
     files = {}
     for name in RAW:
@@ -140,23 +140,23 @@ def finish(result: Result, state: str, code: int | None, why: str, wall_s: float
 
 
 def load(folder: Path) -> Result:
-    """The result in `folder`. LabError when it is none, or of another schema."""
+    """The result in `folder`. Raises LabError if there is none, or if it has another schema."""
     path = folder / META
     try:
         meta = json.loads(path.read_text())
     except FileNotFoundError:
-        raise LabError(f"{folder} is no result: it has no {META}. `tidemark run` makes results") from None
+        raise LabError(f"{folder} is not a result: it has no {META}. `tidemark run` makes results") from None
     except (OSError, ValueError) as error:
         raise LabError(f"{path} cannot be read: {error}") from None
     if not isinstance(meta, dict) or meta.get("kind") != "run":
-        raise LabError(f"{folder} is no run's result, says its {META}")
+        raise LabError(f"{folder} is not a run's result, says its {META}")
     if meta.get("schema") != SCHEMA:
-        raise LabError(f"{path} is of schema {meta.get('schema')}, this program reads schema {SCHEMA}: run it again")
+        raise LabError(f"{path} has schema {meta.get('schema')}, this program reads schema {SCHEMA}: run it again")
     return Result(folder, meta)
 
 
 def check_files(result: Result) -> None:
-    """LabError when a raw file is not the one that the run left."""
+    """Raises LabError if a raw file has been changed since the run."""
     for name, written in result.meta.get("files", {}).items():
         path = result.folder / name
         if not path.exists() or sha256(path) != written["sha256"]:

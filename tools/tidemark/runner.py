@@ -1,7 +1,7 @@
-"""Running the cells of a sweep: hand in what is missing, store what comes, say how far it is.
+"""Running the cells of a sweep: submit missing cells, store results, report the progress.
 
-A cell that is lost with what ran it is handed in again, up to cluster.LOST_MOST times. An error that every cell would
-meet ends the sweep; what was done is kept, and the same command goes on from there.
+A cell that is lost with its worker is submitted again, up to cluster.LOST_MOST times. An error that every cell would
+meet ends the sweep; results so far are kept, and the same command continues from there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Where = cluster.Local | cluster.Cluster
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep has come: numbers of cells; seconds to the end, or None while nothing is known of it."""
+    """The progress of a sweep: numbers of cells, and estimated seconds to the end, None if unknown."""
 
     total: int
     done: int
@@ -44,7 +44,7 @@ Watch = Callable[[Progress], None]
 
 
 class Clock:
-    """The estimate: host seconds to the end. Cells are taken to begin in the order of `queue`, `slots` at a time."""
+    """An estimate of host seconds to the end. Cells are assumed to begin in the order of `queue`, `slots` at a time."""
 
     def __init__(self, sweep: Sweep) -> None:
         self.sweep, self.at = sweep, 0.0
@@ -52,7 +52,7 @@ class Clock:
         self.left_s: float | None = None
 
     def update(self, queue: Sequence[Cell], slots: int) -> None:
-        """A cell has begun or ended."""
+        """Update the estimate after a cell has begun or ended."""
         now = time.monotonic()
         for cell in queue[:slots]:
             self.begun.setdefault(cell.id, now)
@@ -65,12 +65,12 @@ class Clock:
         self.left_s = estimate.makespan((max(a - b, 0.0) for a, b in zip(expected, spent)), slots)
 
     def left(self) -> float | None:
-        """Seconds to the end, or None."""
+        """Estimated seconds to the end; None if unknown."""
         return None if self.left_s is None else max(self.left_s - (time.monotonic() - self.at), 0.0)
 
 
 class Runner:
-    """Runs the missing cells of a sweep somewhere, and stores what comes."""
+    """Runs the missing cells of a sweep, here or on a cluster, and stores the results."""
 
     def __init__(self, sweep: Sweep, where: Where, parcel: cluster.Parcel, watch: Watch) -> None:
         self.sweep, self.where, self.parcel, self.watch = sweep, where, parcel, watch
@@ -82,18 +82,18 @@ class Runner:
         self.clock, self.table_at = Clock(sweep), 0.0
 
     def submit(self, cell: Cell) -> None:
-        """Hand one cell in."""
+        """Submit one cell."""
         future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
         self.futures[future] = cell
 
     def result(self, future: Future[Any]) -> Any:
-        """What comes of something that was handed in, once it has come; LabError when it cannot come any more."""
+        """Wait for the result of a submitted call. Raises LabError if it cannot come any more."""
         while not wait([future], POLL_S).done:
             self.where.ready()
         return future.result()
 
     def check_values(self) -> None:
-        """LabError when the image has not a policy of the plan, or its kernel refuses a parameter."""
+        """Raises LabError if the image lacks a policy of the plan, or its kernel refuses a parameter."""
         offered = self.result(self.where.submit(cluster.offered_policies, self.shared, self.host))
         for policy in self.sweep.plan.lists["vm"]:
             if policy not in offered:
@@ -106,7 +106,7 @@ class Runner:
                 raise LabError(f"{meta['reason']}, as this plan makes it: {qemu.command_line(probe)}")
 
     def run(self) -> None:
-        """Run what is missing. LabError when it cannot be gone on with; what was done is kept, whatever ends it."""
+        """Run the missing cells. Raises LabError if it cannot continue. Results so far are kept in any case."""
         for cell in self.sweep.missing():
             self.submit(cell)
         self.clock.update(list(self.futures.values()), self.where.slots)
@@ -121,7 +121,7 @@ class Runner:
             raise
 
     def go_on(self) -> None:
-        """Take what has come in a while, and say how far it is."""
+        """Wait a moment, take the results that have arrived, and report the progress."""
         done = wait(self.futures, POLL_S, FIRST_COMPLETED).done
         for future in done:
             self.take(future)
@@ -134,7 +134,7 @@ class Runner:
         self.tell()
 
     def take(self, future: Future[Any]) -> None:
-        """Store what came of a cell, or hand it in again."""
+        """Store the result of a cell, or submit it again."""
         cell = self.futures.pop(future)
         try:
             self.sweep.store(cell, future.result())
@@ -147,17 +147,17 @@ class Runner:
             self.tell(f"{cell.id} failed: {standing.row['reason']}")
 
     def lost(self, cell: Cell, error: BaseException) -> None:
-        """A cell went with its worker: again, but not for ever."""
+        """A cell was lost with its worker: run it again, but only a few times."""
         self.times_lost[cell.id] += 1
         why = f"{error}" or type(error).__name__
         if self.times_lost[cell.id] > cluster.LOST_MOST:
-            self.sweep.give_up(cell, f"lost {self.times_lost[cell.id]} times with what ran it: {why}")
+            self.sweep.give_up(cell, f"lost {self.times_lost[cell.id]} times with its worker: {why}")
         else:
             self.waiting.append(cell)
             self.why_lost = why
 
     def submit_again(self) -> None:
-        """Hand in what was lost, as soon as that is possible. The parcel may have been lost, too."""
+        """Submit lost cells again as soon as possible. The parcel may have been lost, too."""
         if self.where.ready() and self.waiting:
             first, others = self.waiting[0].id, len(self.waiting) - 1
             self.tell(f"{first}{f' and {others} more' if others else ''} lost, run again: {self.why_lost}")
@@ -167,13 +167,13 @@ class Runner:
             self.waiting.clear()
 
     def write_table_now_and_then(self) -> None:
-        """cells.csv, but not so often that writing it counts."""
+        """Write cells.csv, but rarely enough that the cost is negligible."""
         if time.monotonic() - self.table_at > EVERY_S:
             self.sweep.write_table()
             self.table_at = time.monotonic()
 
     def tell(self, news: str = "") -> None:
-        """Say how far it is."""
+        """Report the progress."""
         s, slots = self.sweep, self.where.slots
         if self.had_slots and not slots:
             news = news or "no workers are left; waiting for others"

@@ -1,4 +1,4 @@
-"""Realistic runs scatter: the middle and the spread of several of one kind. Pure functions."""
+"""Realistic runs scatter: median and spread of several runs of one kind. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUANTITIES = (
 
 
 def numbers(summary: dict[str, Any]) -> dict[str, float]:
-    """What is compared of one run (see tidemark.summary.of): QUANTITIES of the system, and mean turnaround in ms."""
+    """The compared numbers of a run (see tidemark.summary.of): QUANTITIES of the system, and mean turnaround in ms."""
     turnarounds = [row["turnaround_ms"] for row in summary["processes"]]
     mean = {"mean_turnaround_ms": statistics.fmean(turnarounds)} if turnarounds else {}
     return {name: summary["system"][name] for name in QUANTITIES if name in summary["system"]} | mean

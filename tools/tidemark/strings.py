@@ -1,12 +1,12 @@
 """Strings of references: given as text, generated, or taken from a trace; and the standard set for comparing policies.
 
-A string is a sequence of runs: page, number of references in a row, and the nanoseconds of the process's virtual time
-that they take. In a trace an instruction takes one, as in an exact run. Elsewhere a reference stands for STEP_NS of
-work on its page; only policies that look at a clock notice.
+A string is a sequence of runs: page, number of references in a row, and the nanoseconds of process virtual time
+that they take. In a trace an instruction takes 1 ns, as in an exact run. Otherwise a reference stands for STEP_NS of
+work on its page, which only policies with a clock notice.
 
-References write to the program's own pages, unless a letter before a page number says what else (KINDS_OF_USE): `f3`
-loads from page 3 of a mapped file, `r3` reads it by a system call. Among runs, a row of no references gives the kind of
-those after it (tools/vmsim/vmsim.h: REF_*).
+References write to the program's own pages, unless a letter before a page number says otherwise (KINDS_OF_USE): `f3`
+loads from page 3 of a mapped file, `r3` reads it by a system call. Among runs, a row with 0 references has the kind of
+the rows after it (tools/vmsim/vmsim.h: REF_*).
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ SYNTAX = (
 
 
 class References(Protocol):
-    """A string that can be run through any number of times."""
+    """A string that can be traversed any number of times."""
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """The string's name."""
         ...
 
     @property
@@ -68,13 +68,13 @@ class References(Protocol):
         ...
 
     def runs(self) -> Iterator[np.ndarray]:
-        """Pieces u32[n, 3]: page, references, nanoseconds; without references, a kind instead of a page."""
+        """Pieces u32[n, 3]: page, references, nanoseconds; with 0 references, a kind instead of a page."""
         ...
 
 
 @dataclass(frozen=True)
 class Mixed:
-    """A string of several kinds of references: rows kind, page (u32[n, 2]), each once, for `step_ns`."""
+    """A string of several kinds of references: rows kind, page (u32[n, 2]), each one reference of `step_ns`."""
 
     name: str
     uses: np.ndarray
@@ -87,7 +87,7 @@ class Mixed:
 
     @property
     def nr_pages(self) -> int:
-        """Distinct pages; the process's and the file's are not the same."""
+        """Distinct pages; pages of the process and of the file are different."""
         return len(np.unique(self.uses & (OF_FILE, MAX_PAGE), axis=0))
 
     def runs(self) -> Iterator[np.ndarray]:
@@ -101,7 +101,7 @@ class Mixed:
 
 
 def names_and_counts(pieces: Iterator[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(u64[n], u32[n]) for each piece: numbers of pages, those of the file from 2^32 on; references."""
+    """(u64[n], u32[n]) for each piece: page numbers, those of the file from 2^32 on; references."""
     kind = 0
     for piece in pieces:
         headers = piece[:, 1] == 0
@@ -113,7 +113,7 @@ def names_and_counts(pieces: Iterator[np.ndarray]) -> Iterator[tuple[np.ndarray,
 
 @dataclass(frozen=True)
 class Given:
-    """A string in memory: `pages` u32[n], each referred to once, for `step_ns`."""
+    """A string in memory: `pages` u32[n], with one reference of `step_ns` each."""
 
     name: str
     pages: np.ndarray
@@ -139,7 +139,7 @@ class Given:
 
 
 def with_kinds(runs: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """Rows of runs, u32[n, 3], each after a row with its kind, u32[n], where that is another than the one before it."""
+    """Rows of runs, u32[n, 3], with a row for the kind, u32[n], before each row with another kind."""
     changes = np.flatnonzero(np.diff(kinds, prepend=np.uint32(MAX_PAGE)))
     headers = np.zeros((len(changes), 3), np.uint32)
     headers[:, 0] = kinds[changes]
@@ -147,8 +147,8 @@ def with_kinds(runs: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 
 
 def kinds_of_use(of_file: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """u32[n]: what references of a trace's kinds are in a string, to pages of a file or not (bool[n]). To its own pages
-    a program always writes, as in a trace without files.
+    """u32[n]: the kinds in a string for references of a trace's kinds, to pages of a file or not (bool[n]). Those to
+    the program's own pages always count as writes, as in a trace without files.
     """
     by_kind = np.array([KINDS_OF_USE[letter] for letter in USES_IN_TRACE], np.uint32)
     uses: np.ndarray = np.where(of_file, by_kind[kinds], 0).astype(np.uint32)
@@ -156,13 +156,13 @@ def kinds_of_use(of_file: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 
 
 class Traced:
-    """One space of a trace, all kinds of references; its pages are numbered from 0 in order of first appearance, those
-    of files with them.
+    """One space of a trace, with all kinds of references. Its pages, including those of files, are numbered from 0 in
+    order of first appearance.
     """
 
     def __init__(self, reader: Reader, space: str = "", name: str = "") -> None:
         """`space`: a name or number, "" for the one with the most references; `name`: of the string, "" for the file's.
-        LabError if there is no such space.
+        Raises LabError if there is no such space.
         """
         from tidemark.trace.spaces import choose_space
 
@@ -187,7 +187,7 @@ class Traced:
 
 
 def loop(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
-    """0, 1, ... pages - 1, and again: with one frame too few, LRU and FIFO fault every time."""
+    """0, 1, ... pages - 1, repeated: with one frame too few, LRU and FIFO fault every time."""
     return np.arange(references) % pages
 
 
@@ -197,7 +197,7 @@ def uniform(pages: int, references: int, rng: np.random.Generator) -> np.ndarray
 
 
 def zipf(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
-    """Page k as often as 1 / (k + 1), independently (G. Zipf, 1949): keeping the most frequent would be best."""
+    """Page k with probability ~ 1 / (k + 1), independently (G. Zipf, 1949): keeping the most frequent would be best."""
     cumulated = np.cumsum(1 / np.arange(1, pages + 1))
     pages_drawn: np.ndarray = np.searchsorted(cumulated, rng.random(references) * cumulated[-1])
     return pages_drawn
@@ -205,7 +205,7 @@ def zipf(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
 
 def scan(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
     """A tenth of the pages is hot, used at random by every second reference; the others are read one after the other,
-    round and round: pages used once must not push out the hot ones (J. Johnson and D. Shasha, "2Q", VLDB 1994).
+    in a circle: pages used once must not push out the hot ones (J. Johnson and D. Shasha, "2Q", VLDB 1994).
     """
     hot = max(1, pages // 10)
     cold = max(1, pages - hot)
@@ -216,7 +216,7 @@ def scan(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
 
 def phases(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
     """Twenty phases, each at random within its own tenth of the pages (A. Madison and A. Batson, CACM 19(5), 1976):
-    what was used often in the last phase is of no use in this one.
+    what was used often in the last phase is useless in this one.
     """
     locality = max(1, pages // 10)
     length = -(-references // 20)
@@ -225,7 +225,7 @@ def phases(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def correlated(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
-    """Bursts: a page is used four times, with one or two other pages between, and then left to chance. Half of the
+    """Bursts: a page is used four times, with one or two other pages between, and then at random. Half of the
     bursts go to a tenth of the pages. Counting uses one by one mistakes a burst for popularity (E. O'Neil, P. O'Neil,
     G. Weikum, "LRU-K", SIGMOD 1993).
     """
@@ -249,7 +249,7 @@ KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Standard:
-    """A string of the standard set: how it is made, with how many frames it is run, and what it asks of a policy."""
+    """A string of the standard set: how it is made, its numbers of frames, and what it asks of a policy."""
 
     made: str
     frames: tuple[int, ...]
@@ -269,18 +269,18 @@ STANDARD = {
 
 
 def word_uses(word: str, where: str) -> np.ndarray:
-    """What one word means, a number or a range with or without a letter: rows kind, page."""
+    """The references of one word, a number or a range with or without a letter: rows of kind and page."""
     match = re.fullmatch(r"([A-Za-z]?)(\d{1,10})(?:-(\d{1,10}))?", word)
     first, last = (int(match[2]), int(match[3] or match[2])) if match and match[1] in KINDS_OF_USE else (0, -1)
     if not match or not first <= last <= MAX_PAGE:
-        raise LabError(f"{where}: {word[:40]!r} is no page number or range; a string is {SYNTAX}")
+        raise LabError(f"{where}: {word[:40]!r} is not a page number or range; a string is {SYNTAX}")
     pages = np.arange(first, last + 1, dtype=np.uint32)
     return np.column_stack([np.full_like(pages, KINDS_OF_USE[match[1]]), pages])
 
 
 def uses_of(text: str, where: str) -> np.ndarray:
     """u32[n, 2]: kinds and pages, from numbers and ranges such as 1-5 between blanks or commas; # begins a comment.
-    LabError says which word of `where` is none.
+    Raises LabError, which names the wrong word of `where`.
     """
     parts = [
         word_uses(word, f"{where}, line {number}")
@@ -294,27 +294,27 @@ def uses_of(text: str, where: str) -> np.ndarray:
 
 
 def from_text(text: str, where: str) -> np.ndarray:
-    """u32[n]: the same for a string of page numbers only. LabError for any other."""
+    """u32[n]: the pages of a string that has page numbers only. Raises LabError for any other string."""
     if re.fullmatch(r"[\d\s]+", text) and (numbers := text.split()) and max(map(len, numbers)) < len(str(MAX_PAGE)):
         return np.array(numbers, np.uint32)  # many at once
     uses = uses_of(text, where)
     if uses[:, 0].any():
-        raise LabError(f"{where}: only page numbers will do here, no other kinds of references")
+        raise LabError(f"{where}: only page numbers are allowed here, no other kinds of references")
     return np.ascontiguousarray(uses[:, 1])
 
 
 def written_out(name: str, text: str, where: str, step_ns: int) -> Given | Mixed:
-    """The string that a text spells."""
+    """The string of references in a text."""
     if re.search(r"(?m)^[^#]*[A-Za-z]", text):
         return Mixed(name, uses_of(text, where), step_ns)
     return Given(name, from_text(text, where), step_ns)
 
 
 def generated(text: str) -> np.ndarray:
-    """u32[refs] for KIND:PAGES[,refs=N][,seed=S]: the same text gives the same string. LabError for any other text."""
+    """u32[refs] for KIND:PAGES[,refs=N][,seed=S]: the same text gives the same string. Raises LabError otherwise."""
     match = re.fullmatch(r"(\w+):(\d+)((?:,(?:refs|seed)=\d+)*)", text)
     if not match or match[1] not in KINDS:
-        raise LabError(f"{text} is no string of references: give {SYNTAX}", USAGE)
+        raise LabError(f"{text} is not a string of references: give {SYNTAX}", USAGE)
     options = dict(word.split("=") for word in match[3].split(",") if word)
     pages, references = int(match[2]), int(options.get("refs", DEFAULT_REFERENCES))
     if not 1 <= pages <= MAX_REFERENCES or not 1 <= references <= MAX_REFERENCES:
@@ -324,8 +324,8 @@ def generated(text: str) -> np.ndarray:
 
 
 def find(text: str, space: str = "", step_ns: int = STEP_NS) -> References:
-    """The string that `text` means (SYNTAX); `space`: which one of a trace; `step_ns` for a reference of any other
-    string. LabError when it means none.
+    """The string that `text` means (SYNTAX); `space`: the space of a trace; `step_ns`: time of a reference of any other
+    string. Raises LabError if there is no such string.
     """
     path = Path(text)
     if not text.strip():

@@ -1,4 +1,4 @@
-"""A run in numbers: what each process and the system cost. Pure functions of the telemetry."""
+"""A run in numbers: the costs of each process and of the system. Pure functions of the telemetry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidemark.telemetry import Telemetry, TelemetryError
 
 SHARES = ("utilisation", "user", "policy", "hooks")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
-# The kernel's names of Δ's terms, and what they are called.
+# The kernel's names of Δ's terms, and their names in texts.
 TERMS = {
     "housekeeping": "housekeeping Γ",
     "ready": "ready",
@@ -23,7 +23,7 @@ TERMS = {
     "sleep": "other sleep",
     "rss_change": "change of RSS in waits of major faults",
 }
-GAMMA_MAJFLT = 30  # of fewer major faults γ says nothing; as in kernel/observe/summary.c
+GAMMA_MAJFLT = 30  # with fewer major faults γ says nothing; as in kernel/observe/summary.c
 
 
 def terms_of(record: Exit) -> Mapping[str, Any]:
@@ -68,7 +68,7 @@ def delta(records: Sequence[Exit]) -> str:
 
 
 def gamma(records: Sequence[Exit]) -> str:
-    """Γ of all these processes together, and γ, or why it is not given."""
+    """Γ of all these processes together, and γ, or why γ is missing."""
     majflt, sum_us, fault_rss = (sum(r[name] for r in records) for name in ("majflt", "housekeeping", "fault_rss"))
     if majflt < GAMMA_MAJFLT or not fault_rss:
         quotient = f"γ: too few major faults ({majflt}; {GAMMA_MAJFLT} are needed)"
@@ -86,9 +86,9 @@ def hooks(last: Sample) -> int:
 def system(telemetry: Telemetry) -> dict[str, float]:
     """The system over the whole run, from its last sample: seconds, shares of 1, counts. Empty without samples.
 
-    `pages_in` and `pages_out` are those of the swap area; `read_kib` was read of files and of metadata.
+    `pages_in` and `pages_out` are those of the swap area; `read_kib` was read from files, with their metadata.
 
-    `hooks` is the share of the processor's work that policy and guards took; the other shares are of all time.
+    `hooks` is the share of policy and guards in the processor's work; the other shares are of all time.
     """
     if not telemetry.samples:
         return {}
@@ -129,12 +129,12 @@ def measured(data: Telemetry) -> dict[str, float]:
     turnaround_s     of the command: the longest of its processes', creation to end (it waits for its children)
     mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
                      throughput is jobs that ended with status 0 over the command's turnaround
-    free_pages       at boot: more than that no policy can use
-    held_pages       the policy's at the end, when the command's processes are gone: of files
-    thrashing_s      how long it thrashed (tidemark.thrashing)
-    demand_mib, frames_mib   the most that its processes wanted at any instant, and what there was
+    free_pages       at boot: an upper bound of what a policy can use
+    held_pages       the policy's pages, which are of files, at the end, when the command's processes are gone
+    thrashing_s      how long the run thrashed (tidemark.thrashing)
+    demand_mib, frames_mib   the largest total demand at any instant, and the available memory
     user_s, pagewait_s       of all processes together: in user mode, and waiting for pages
-    the rest         system, shares as percent
+    the others       from `system`, shares in percent
     """
     numbers = in_percent(system(data))
     if "free" in data.start:
@@ -169,7 +169,7 @@ def of(telemetry: Telemetry) -> dict[str, Any]:
 
 
 def of_result(result: Result) -> dict[str, Any]:
-    """The same of a result, as far as its telemetry goes: a refused run has none, a panic cuts it off."""
+    """As `of`, for a result with possibly partial telemetry: a refused run has none, a panic cuts it off."""
     try:
         return of(result.telemetry(partial=True))
     except TelemetryError:

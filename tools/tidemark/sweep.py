@@ -1,22 +1,22 @@
-"""A sweep: the cells of a plan, each run once, in a folder that can be gone on with.
+"""A sweep: the cells of a plan, each run once, in a folder in which it can be resumed.
 
     sweep.json   the schema, and the image of the cells
-    plan.toml    the plan, as it was given last
+    plan.toml    the latest plan
     cells.csv    a row for each cell of the plan, in its order
     cells/ID/    a result's folder for each cell that has ended, well or not
     min/ID.json  for an ideal cell of one process: its image, and the faults of MIN with 1, 2, ... frames;
-                 the last number is that of the pages, each of which comes in once; `read_first`, how many of them were
-                 read then, of files that were there (tidemark.least makes it)
-    old/         cells that are no longer wanted, as ID-IMAGE: of another image, or plan, or run again
+                 the last number is the number of pages, each of which comes in once; `read_first`: how many of these
+                 pages are read then, from existing files (tidemark.least writes it)
+    old/         cells that are no longer wanted, as ID-IMAGE: of another image or plan, or repeated
 
-A folder in cells/ appears at once, when its run has ended: what is there is whole. Whatever ends a sweep, the next one
-goes on with the cells that are missing. A cell stands when its files are those that its run left, its image is the one
-that the sweep is to run, and so is its kernel's command line; anything else is set aside, not deleted. One that was set
-aside comes back when the plan and the image are again as they were.
+A folder in cells/ appears in one step, when its run has ended, so it is complete. However a sweep ends, the next one
+continues with the missing cells. A cell is valid if its files are unchanged, and its image and kernel command line are
+those of this sweep; any other cell is set aside, not deleted. A cell that was set
+aside comes back if plan and image match it again.
 
-A cell fails by itself: its command fails, its kernel panics, it takes too long. That is a result, with a row that says
-why, and stays until it is asked to run again. All numbers come from cells/, never from cells.csv: the same results give
-the same bytes of it, in whatever order and on whatever machines they ran.
+A cell fails if its command fails, its kernel panics, or it takes too long. That is a result, with a row that says
+why, and stays until a retry is requested. All numbers come from cells/, never from cells.csv: the same results give
+the same bytes of cells.csv, in any order and on any machines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DONE, FAILED, MISSING = "done", "failed", "missing"
 
 @dataclass
 class Standing:
-    """What there is of one cell. `again` says why a result that is there is not taken."""
+    """The state of one cell. `again` says why an existing result is not used."""
 
     state: str = MISSING
     row: dict[str, object] = field(default_factory=dict)
@@ -58,17 +58,17 @@ class Standing:
 
 
 def least_path(folder: Path, cell_id: str) -> Path:
-    """Where the faults of MIN stand for a cell of the sweep in `folder`."""
+    """The file with MIN's faults for a cell of the sweep in `folder`."""
     return folder / LEAST / f"{cell_id}.json"
 
 
 def least_faults(folder: Path, cell_id: str) -> list[int]:
-    """Faults of MIN with 1, 2, ... frames; empty when nothing is known of the cell."""
+    """Faults of MIN with 1, 2, ... frames; empty if unknown."""
     return least_known(folder, cell_id)[0]
 
 
 def least_known(folder: Path, cell_id: str) -> tuple[list[int], int]:
-    """The same, and how many of the pages were read when they first came: those of files that were there."""
+    """(least_faults, number of pages whose first fault reads them from an existing file)."""
     try:
         known = json.loads(least_path(folder, cell_id).read_text())
         return [int(one) for one in known["faults"]], int(known["read_first"])
@@ -77,12 +77,12 @@ def least_known(folder: Path, cell_id: str) -> tuple[list[int], int]:
 
 
 def check_place(folder: Path) -> None:
-    """LabError when the folder holds something else, or a sweep of another schema."""
+    """Raises LabError if the folder holds something other than a sweep of this schema."""
     if not folder.exists():
         return
     check_folder(folder)
     if not (folder / ABOUT).exists() and any(path.name != LOCK for path in folder.iterdir()):
-        raise LabError(f"{folder} holds something else than a sweep; give another --out", USAGE)
+        raise LabError(f"{folder} holds something other than a sweep; give another --out", USAGE)
     if not (folder / ABOUT).exists():
         return
     try:
@@ -99,7 +99,7 @@ def check_place(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make `folder` if it is not there, and keep other sweeps out of it. LabError when it is no place for a sweep."""
+    """Make `folder` if necessary, and lock other sweeps out. Raises LabError if it cannot be used."""
     check_place(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+") as file:
@@ -119,13 +119,13 @@ def locked(folder: Path) -> Iterator[None]:
 def row(
     cell: Cell, state: str, code: int | None = None, reason: str = "", numbers: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """One row of cells.csv. A command that failed has its numbers, too."""
+    """One row of cells.csv. A failed command has its numbers, too."""
     variables = {name: cell.variables.get(name, "") for name in dict.fromkeys([*VARIABLES, *cell.variables])}
     return {"id": cell.id, **variables, "state": state, "exit": code, "reason": reason, **(numbers or {})}
 
 
 def numbers_of(result: results.Result) -> dict[str, float]:
-    """The run in numbers, if its telemetry came to its end."""
+    """The run in numbers; empty if its telemetry is incomplete."""
     try:
         return summary.measured(result.telemetry())
     except telemetry.TelemetryError:
@@ -133,7 +133,7 @@ def numbers_of(result: results.Result) -> dict[str, float]:
 
 
 def standing(folder: Path, cell: Cell, image_sha256: str, retry: bool) -> Standing:
-    """What the folder of a cell holds, checked."""
+    """The state of a cell, from checking its folder."""
     if not folder.exists():
         return Standing(row=row(cell, MISSING))
     try:
@@ -153,22 +153,22 @@ def standing(folder: Path, cell: Cell, image_sha256: str, retry: bool) -> Standi
 
 
 def why_again(meta: dict[str, Any], cell: Cell, image_sha256: str, retry: bool) -> str:
-    """Why a result that is whole is not the cell's; empty when it is."""
+    """Why a complete result is not valid for the cell; empty if it is valid."""
     if meta["state"] != "done":
         return f"it was not finished ({meta['state']})"
     if meta["image"]["sha256"] != image_sha256:
-        return f"it is of another image ({meta['image']['sha256'][:12]}, {meta['image']['commit'] or 'no commit'})"
+        return f"it has another image ({meta['image']['sha256'][:12]}, {meta['image']['commit'] or 'no commit'})"
     if meta["kernel_command_line"] != qemu.command_line(cell.settings):
-        return "it is of another kernel command line"
+        return "it has another kernel command line"
     if meta["exit"] != qemu.OK and retry:
-        return "it failed, and is to run again"
+        return "it failed, and a retry was requested"
     if meta["exit"] == qemu.TIMED_OUT and meta["settings"]["timeout"] != cell.settings.timeout:
         return f"its timeout was {meta['settings']['timeout']:g} s"
     return ""
 
 
 class Sweep:
-    """A sweep's folder and what stands in it. `notes` are sentences on what is not taken as it is."""
+    """A sweep's folder and its cells. `notes` are sentences on cells that are set aside or come back."""
 
     def __init__(self, plan: Plan, folder: Path, image: dict[str, str], retry: bool = False) -> None:
         self.plan, self.folder, self.image = plan, folder, image
@@ -181,12 +181,12 @@ class Sweep:
         return self.folder / CELLS / cell_id
 
     def returning(self) -> dict[str, Path]:
-        """Cells that were set aside, are wanted now, and have no result in cells/."""
+        """Cells that were set aside, are wanted again, and have no result in cells/."""
         old = {cell.id: self.folder / OLD / f"{cell.id}-{self.image['sha256'][:12]}" for cell in self.plan.cells}
         return {name: path for name, path in old.items() if path.exists() and not self.place(name).exists()}
 
     def find(self, cell: Cell, retry: bool) -> Standing:
-        """What stands of a cell."""
+        """The state of a cell."""
         return standing(self.came_back.get(cell.id, self.place(cell.id)), cell, self.image["sha256"], retry)
 
     def strangers(self) -> list[Path]:
@@ -194,11 +194,11 @@ class Sweep:
         return [path for path in sorted((self.folder / CELLS).glob("*")) if path.name not in self.cells]
 
     def remarks(self) -> Iterator[str]:
-        """What is set aside or comes back, and why."""
+        """Sentences on what is set aside or comes back, and why."""
         for why, count in Counter(one.again for one in self.cells.values() if one.again).items():
             names = [name for name, one in self.cells.items() if one.again == why]
             which = names[0] + (", …" if count > 1 else "")
-            yield f"{counted(count)} not taken: {why} ({which}); set aside in {self.folder / OLD}"
+            yield f"{counted(count)} not valid: {why} ({which}); set aside in {self.folder / OLD}"
         if self.strangers():
             yield f"{counted(len(self.strangers()))} not in this plan; set aside in {self.folder / OLD}"
         back = sum(self.cells[name].state != MISSING for name in self.came_back)
@@ -210,7 +210,7 @@ class Sweep:
         return sum(one.state == state for one in self.cells.values())
 
     def missing(self) -> list[Cell]:
-        """The cells that are to run: ideal ones, by which others are measured, then what will probably take longest."""
+        """The missing cells: ideal ones, with which others are compared, then those that probably take longest."""
         cells = [cell for cell in self.plan.cells if self.cells[cell.id].state == MISSING]
         return sorted(cells, key=lambda cell: (IDEAL not in cell.variables, estimate.weight(cell.variables)))
 
@@ -220,15 +220,15 @@ class Sweep:
         return [(cell.variables, one.wall_s) for cell, one in standings if one.wall_s]
 
     def rows(self) -> list[dict[str, object]]:
-        """cells.csv, in the plan's order."""
+        """The rows of cells.csv, in the plan's order."""
         return [self.cells[cell.id].row for cell in self.plan.cells]
 
     def write_table(self) -> None:
-        """cells.csv, as things stand."""
+        """Write cells.csv in its current state."""
         write_csv(self.folder / TABLE, self.rows(), COLUMNS)
 
     def settle(self) -> None:
-        """Make the folder what the plan says: set aside, take back, copy the plan."""
+        """Adapt the folder to the plan: set cells aside, take others back, copy the plan."""
         about = {"schema": SCHEMA, "kind": "sweep", "results": results.SCHEMA, "image": self.image}
         write_json(self.folder / ABOUT, about)
         write_atomically(self.folder / PLAN, self.plan.text)
@@ -243,7 +243,7 @@ class Sweep:
         self.write_table()
 
     def set_aside(self, path: Path) -> None:
-        """Move a cell's folder to old/, where a name is kept for each image."""
+        """Move a cell's folder to old/, where a cell has one name for each image."""
         if not path.exists():
             return
         try:
@@ -256,7 +256,7 @@ class Sweep:
         move(path, target)
 
     def store(self, cell: Cell, files: dict[str, bytes]) -> None:
-        """Put a cell's files into its folder, at once."""
+        """Store a cell's files in its folder, in one step."""
         partial = self.folder / PARTIAL / cell.id
         try:
             partial.mkdir(exist_ok=True)
@@ -268,10 +268,10 @@ class Sweep:
         self.cells[cell.id] = self.find(cell, retry=False)
 
     def give_up(self, cell: Cell, reason: str) -> None:
-        """Note a cell that was lost too often: there is no result of it."""
+        """Record a cell that was lost too often: it has no result."""
         self.cells[cell.id] = Standing(FAILED, row(cell, FAILED, reason=reason))
 
 
 def counted(nr: int) -> str:
-    """`1 cell is`, `2 cells are`."""
+    """A number of cells as text: `1 cell is`, `2 cells are`."""
     return "1 cell is" if nr == 1 else f"{nr} cells are"

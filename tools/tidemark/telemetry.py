@@ -1,9 +1,9 @@
 """Telemetry: the NDJSON stream of the kernel's second serial port, read and checked.
 
-docs/reference/telemetry.md defines its members, records.py has them as types.
+docs/reference/telemetry.md defines its members; records.py has their types.
 
-A whole stream begins with a `start` record that names the schema, counts `seq` without gaps, and ends with an `end`
-record. `read` refuses any other; with `partial` it takes what a run that was cut off has left.
+A complete stream begins with a `start` record that names the schema, counts `seq` without gaps, and ends with an `end`
+record. `read` refuses any other stream; with `partial` it accepts the stream of a run that stopped early.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TelemetryError(LabError):
 
 @dataclass
 class Telemetry:
-    """One run's records by event; `events` are all that have no list of their own."""
+    """One run's records by event; `events` are the records without a separate list."""
 
     start: Start
     samples: list[Sample] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Telemetry:
 
     @property
     def whole(self) -> bool:
-        """Did the stream come to its end?"""
+        """Is the stream complete?"""
         return self.end is not None
 
 
@@ -47,15 +47,15 @@ def parse_line(line: str, number: int, before: int | None) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
-        raise TelemetryError(f"line {number} is no JSON: {line[:120]!r} ({error})") from None
+        raise TelemetryError(f"line {number} is not JSON: {line[:120]!r} ({error})") from None
     if not isinstance(record, dict):
-        raise TelemetryError(f"line {number} is no JSON object: {line[:120]!r}")
+        raise TelemetryError(f"line {number} is not a JSON object: {line[:120]!r}")
     if before is None:
         if record.get("ev") != "start" or "schema" not in record:
-            raise TelemetryError(f"the first record is no start with a schema: {line[:120]!r}")
+            raise TelemetryError(f"the first record is not a start record with a schema: {line[:120]!r}")
         if record["schema"] != SCHEMA:
             raise TelemetryError(
-                f"it is of schema {record['schema']}, this program reads schema {SCHEMA}: "
+                f"it has schema {record['schema']}, this program reads schema {SCHEMA}: "
                 "use the tidemark of the tree that made it, or run again"
             )
         if record.get("seq") != 0:
@@ -66,7 +66,7 @@ def parse_line(line: str, number: int, before: int | None) -> dict[str, Any]:
 
 
 class Follower:
-    """Reads a stream that may still grow. `poll` returns the records that have come since the last call."""
+    """Reads a stream that may still grow. `poll` returns the records that have arrived since the last call."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.number = path, 0
@@ -75,7 +75,7 @@ class Follower:
         self._rest = ""
 
     def poll(self) -> list[dict[str, Any]]:
-        """New whole lines as records, in order; none when there is no file yet. TelemetryError on a gap."""
+        """New complete lines as records, in order; empty if there is no file yet. Raises TelemetryError on a gap."""
         if self._file is None:
             if not self.path.exists():
                 return []
@@ -90,31 +90,31 @@ class Follower:
         return records
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
 
 def parse(text: str, partial: bool = False) -> list[dict[str, Any]]:
-    """The records of a stream, in order, checked. TelemetryError says what is wrong.
+    """The records of a stream, in order. Raises TelemetryError, which says what is wrong.
 
-    `partial`: a missing end, and half a line at the end, are allowed.
+    `partial`: a missing end, and an incomplete last line, are allowed.
     """
     *lines, rest = text.split("\n")
     records: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         records.append(parse_line(line, number, records[-1]["seq"] if records else None))
     if not records:
-        raise TelemetryError("it is empty: the run did not come far enough to write any")
+        raise TelemetryError("it is empty: the run ended before it wrote a record")
     if rest and not partial:
         raise TelemetryError(f"its last line is cut off: {rest[:120]!r}")
     if records[-1]["ev"] != "end" and not partial:
-        raise TelemetryError(f"it has no end record, the run was cut off after {records[-1]['t_us'] / 1e6:.3f} s")
+        raise TelemetryError(f"it has no end record, so the run was cut off after {records[-1]['t_us'] / 1e6:.3f} s")
     return records
 
 
 def read(path: Path, partial: bool = False) -> Telemetry:
-    """The telemetry in a file; `partial` as for parse. TelemetryError names the file."""
+    """The telemetry in a file; `partial` as in parse. Raises TelemetryError, which names the file."""
     try:
         records = parse(path.read_text("ascii", "replace"), partial)
     except FileNotFoundError:
@@ -135,7 +135,7 @@ def read(path: Path, partial: bool = False) -> Telemetry:
 
 
 def column(samples: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
-    """One number of each sample, float64[len(samples)], nan where absent. `vm.pgfault` is a member of a member."""
+    """One number of each sample, float64[len(samples)], nan where absent. `vm.pgfault` is a nested member."""
     import numpy as np
 
     values = np.full(len(samples), np.nan)

@@ -1,12 +1,12 @@
 """A run's telemetry as tracks of Perfetto (https://ui.perfetto.dev), in the trace-event format of Chrome.
 
-Time is the machine's, in µs. The machine is one process there, with counters (utilisation, faults, disk, reclaim, free
-frames), a track of the policies that were in charge, and marks for what happened. Each process of the guest is one,
-too, with counters and a track of its states.
+Time is machine time, in µs. The machine is one process of the trace, with counters (utilisation, faults, disk, reclaim,
+free frames), a track of the active policies, and marks for events. Each process of the guest is another process of the
+trace, with counters and a track of its states.
 
-Samples say how much of an interval a process spent running, ready or waiting, not when. So a slice of its track says
-what it did *most* of an interval, and has all the amounts as its arguments; neighbours with one name are one slice, and
-a counter has their shares. The amounts begin when the process did: its accounts add up to its life.
+Samples tell how much of an interval a process spent running, ready or waiting, not when. So a slice of its track shows
+what it did *most* of an interval, and has all the amounts as its arguments; neighbours with one name are merged, and
+a counter has the shares. The amounts begin with the process: its accounts add up to its life.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ STATES = {
 }
 MACHINE = 0
 POLICY, EVENTS, STATE = 1, 2, 1  # tracks
-LATER_LIFE = 1 << 20  # is added to the number of a process that has the pid of an earlier one
-RATES = {  # counters of `vm` that are shown a second, by the name of their track
+LATER_LIFE = 1 << 20  # added to the number of a process that has the pid of an earlier one
+RATES = {  # counters of `vm` shown per second, by the name of their track
     "faults": ("pgfault", "pgmajfault", "workingset_refault"),
     "swap": ("pswpin", "pswpout"),
     "reclaim": ("pgscan_kswapd", "pgscan_direct", "pgsteal_kswapd", "pgsteal_direct", "allocstall"),
@@ -42,7 +42,7 @@ def counter(process: int, name: str, t_us: int, values: Mapping[str, float]) -> 
 
 
 def named(process: int, name: str, tracks: Mapping[int, str], order: int) -> Iterator[Event]:
-    """What a process and its tracks are called."""
+    """Events with the names of a process and its tracks."""
     yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": name}}
     yield {"ph": "M", "pid": process, "name": "process_sort_index", "args": {"sort_index": order}}
     for track, text in tracks.items():
@@ -50,13 +50,13 @@ def named(process: int, name: str, tracks: Mapping[int, str], order: int) -> Ite
 
 
 def part(sample: Sample | None, name: str) -> Mapping[str, Any]:
-    """A member that is an object; empty before the first sample, and where there is none."""
+    """A member that is an object; empty before the first sample, or if it is missing."""
     found: Mapping[str, Any] = (sample or {}).get(name) or {}
     return found
 
 
 def of_machine(before: Sample | None, now: Sample) -> Iterator[Event]:
-    """The machine's counters over the interval that ends with `now`; they stand at its beginning."""
+    """The machine's counters over the interval that ends with `now`; they are placed at its beginning."""
     start = before["t_us"] if before else 0
     interval = max(now["t_us"] - start, 1)
 
@@ -81,16 +81,16 @@ def of_machine(before: Sample | None, now: Sample) -> Iterator[Event]:
 
 
 class Lives:
-    """The guest's processes: which number each has in the trace, and the slice that is open."""
+    """The guest's processes: the number of each in the trace, and its open slice."""
 
     def __init__(self) -> None:
-        self._lives: dict[int, int] = {}  # of a pid, how many processes have had it and ended
+        self._lives: dict[int, int] = {}  # by pid, the number of processes that have had it and ended
         self._known: set[int] = set()
         self._accounts: dict[int, Mapping[str, int]] = {}
         self._open: dict[int, Event] = {}
 
     def number(self, pid: int, comm: str) -> tuple[int, Iterator[Event]]:
-        """Its number in the trace, and its names if it is new."""
+        """A process's number in the trace, and its name events if it is new."""
         process = pid + self._lives.get(pid, 0) * LATER_LIFE
         if process in self._known:
             return process, iter(())
@@ -98,7 +98,7 @@ class Lives:
         return process, named(process, comm, {STATE: "mostly"}, process)
 
     def spent(self, process: int, t_us: int, accounts: Mapping[str, int]) -> Iterator[Event]:
-        """What it did since the last time; gives the slice before if that did something else."""
+        """Take note of a process's new amounts; yields its previous slice if its main state has changed."""
         old = self._accounts.get(process, dict.fromkeys(ACCOUNTS, 0))
         grown = {name: max(accounts[name] - old[name], 0) for name in ACCOUNTS}
         self._accounts[process] = accounts
@@ -120,13 +120,13 @@ class Lives:
             yield before
 
     def ended(self, pid: int, process: int) -> Iterator[Event]:
-        """Its last slice; the pid is free for another."""
+        """The last slice of an ended process; its pid can be used again."""
         self._lives[pid] = self._lives.get(pid, 0) + 1
         if process in self._open:
             yield self._open.pop(process)
 
     def rest(self) -> Iterable[Event]:
-        """The last slices of those that have not ended."""
+        """The last slices of processes that have not ended."""
         return self._open.values()
 
 
@@ -144,7 +144,7 @@ def of_processes(lives: Lives, before: Sample | None, now: Sample) -> Iterator[E
 
 
 def of_event(lives: Lives, record: Mapping[str, Any]) -> Iterator[Event]:
-    """A mark; a process's last state, too, where it is its end."""
+    """A mark for an event; for an exit also the process's last slices."""
     t_us, kind = record["t_us"], record["ev"]
     said = {name: value for name, value in record.items() if name not in ("seq", "t_us", "ev", "functions")}
     mark = {"ph": "i", "s": "p", "pid": MACHINE, "tid": EVENTS, "ts": t_us, "args": said}
@@ -159,7 +159,7 @@ def of_event(lives: Lives, record: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def policies(records: Sequence[Mapping[str, Any]], end_us: int) -> Iterator[Event]:
-    """A slice for each policy, from when it took over."""
+    """A slice for each policy, from the time at which it took over."""
     took = [(record["t_us"], record["policy"]) for record in records if record["ev"] == "start"]
     took += [(record["t_us"], record["name"]) for record in records if record["ev"] == "policy"]
     for (start, name), (until, _) in zip(took, [*took[1:], (end_us, "")]):

@@ -10,7 +10,7 @@ markdown {
 	next
 }
 {
-	# The meaning is broken into lines of at most 100 characters, all of which begin in the same column.
+	# Break the meaning into lines of at most 100 characters that begin in the same column.
 	line = sprintf("  %-17s", $3 == "" ? $1 "=" $2 : $3)
 	nr_words = split($4, word, " ")
 	for (i = 1; i <= nr_words; i++) {

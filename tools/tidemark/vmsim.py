@@ -1,7 +1,7 @@
 """The simulator: a policy's own C file, run on the host over a string of references (tools/vmsim).
 
-A program for each policy: build/vmsim/NAME under the sanitizers, build/vmsim/NAME.fast for speed. It reads runs on its
-standard input and prints JSON; tools/vmsim/report.c describes that.
+Each policy has a program: build/vmsim/NAME under the sanitizers, build/vmsim/NAME.fast for speed. It reads
+runs from standard input and prints JSON; tools/vmsim/report.c describes the output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tidemark.strings import References
 
 POLICIES = Path("kernel/mm/policy")
 NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
-WITH_FUTURE = ("min", "vmin")  # they are told the whole string beforehand
+WITH_FUTURE = ("min", "vmin")  # they get the whole string beforehand
 MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
 VIOLATION = 1
 
@@ -35,9 +35,9 @@ Row = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run came to. `faults`: references to pages that were not in memory; `minor`: to pages that were, but
+    """The result of one run. `faults`: references to pages that were not in memory; `minor`: to pages that were, but
     trapped or detached; `evictions` because a frame was needed, `trimmed` because the policy counted them as surplus;
-    `looked`: pages that it looked at.
+    `looked`: pages that the policy looked at.
     """
 
     policy: str
@@ -55,7 +55,7 @@ class Outcome:
 
 
 class BrokenRule(LabError):
-    """The policy broke a rule of the seam. `violation`: policy, rule, hook, ref (number of the reference, 0: none yet),
+    """The policy broke a rule. `violation`: policy, rule, hook, ref (number of the reference, 0: none yet),
     page (or None) and what.
     """
 
@@ -72,8 +72,8 @@ def policies() -> list[str]:
 
 @functools.cache
 def build(policy: str, fast: bool = False) -> Path:
-    """The simulator of a policy, built if need be; looks only once in a process. LabError when there is no such policy,
-    or it does not compile.
+    """The simulator of a policy, built if necessary; checked only once per process. Raises LabError if there is no such
+    policy, or it does not compile.
     """
     if policy not in policies():
         raise LabError(f"there is no {POLICIES}/{policy}.c; there are {', '.join(policies())}", USAGE)
@@ -85,23 +85,23 @@ def build(policy: str, fast: bool = False) -> Path:
             command, cwd=qemu.ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
     except FileNotFoundError:
-        raise LabError("make is not here; `apt-get install make` brings it", NO_TOOL) from None
+        raise LabError("make is not installed; `apt-get install make` installs it", NO_TOOL) from None
     if made.returncode:
         raise LabError(f"{POLICIES}/{policy}.c does not compile:\n{made.stderr.strip()}", FAILED)
     return qemu.ROOT / target
 
 
 def feed(pipe: IO[bytes], runs: Iterable[np.ndarray]) -> None:
-    """Write runs, until all are written or the reader has gone."""
+    """Write runs until all are written or the reader is gone."""
     with contextlib.suppress(BrokenPipeError), pipe:
         for piece in runs:
             pipe.write(np.ascontiguousarray(piece, "<u4").data)
 
 
 def command_line(program: Path, frames: int, parameters: Iterable[str] = (), explain: bool = False) -> list[str]:
-    """The program and its arguments; `parameters` are NAME=VALUE. LabError when the number of frames cannot be."""
+    """The program and its arguments; `parameters` are NAME=VALUE. Raises LabError if `frames` is out of range."""
     if not MIN_FRAMES <= frames <= MAX_FRAMES:
-        raise LabError(f"frames={frames}: {MIN_FRAMES} to {MAX_FRAMES:,} will do", USAGE)
+        raise LabError(f"frames={frames}: {MIN_FRAMES} to {MAX_FRAMES:,} are allowed", USAGE)
     command = [str(program), "--frames", str(frames)]
     for parameter in parameters:
         command += ["--set", parameter]
@@ -109,7 +109,7 @@ def command_line(program: Path, frames: int, parameters: Iterable[str] = (), exp
 
 
 def future_of(string: References) -> future.Space:
-    """The future of the simulator's one process. LabError for a string with a file's pages, which it has not."""
+    """The future of the simulator's one process. Raises LabError for a string with pages of files, which have none."""
     runs = np.concatenate([*string.runs(), np.zeros((0, 3), np.uint32)])
     if not runs[:, 1].all():
         raise LabError(f"{string.name}: only a program's own pages have a future here, no other kinds", USAGE)
@@ -121,7 +121,7 @@ def future_of(string: References) -> future.Space:
 
 @contextlib.contextmanager
 def told(program: Path, string: References) -> Iterator[list[str]]:
-    """What to add to the command line so that a policy that needs the future has it."""
+    """The additional arguments for a policy that needs the future."""
     if program.name.partition(".")[0] not in WITH_FUTURE:
         yield []
         return
@@ -134,7 +134,7 @@ def told(program: Path, string: References) -> Iterator[list[str]]:
 def run(
     program: Path, string: References, frames: int, parameters: Iterable[str] = (), explained: Row | None = None
 ) -> Outcome:
-    """Run the string; `explained` is given a row for each run of references. BrokenRule when the policy broke one,
+    """Run the string. `explained` gets a row for each run of references. Raises BrokenRule if the policy breaks a rule,
     LabError for a parameter that it does not have.
     """
     import threading
@@ -170,7 +170,7 @@ def run(
 
 
 def run_file(program: Path, string: Path, frames: int) -> Outcome:
-    """Run the string in a file, as u32[n, 3] of little-endian runs; errors as in `run`."""
+    """Run the string in a file, as little-endian u32[n, 3] of runs; errors as in `run`."""
     with string.open("rb") as file:
         done = subprocess.run(command_line(program, frames), stdin=file, capture_output=True)
     lines = done.stdout.splitlines()
@@ -180,7 +180,7 @@ def run_file(program: Path, string: Path, frames: int) -> Outcome:
 
 
 def window_ms(policy: str, parameters: Iterable[str]) -> int:
-    """The policy's window: tau_ms as it is set, or else as its file has it; 0 for a policy without one."""
+    """The policy's window: tau_ms from the parameters, or else from its file; 0 for a policy without a window."""
     given = [
         value for name, _, value in (text.rpartition(".")[2].partition("=") for text in parameters) if name == "tau_ms"
     ]
@@ -190,7 +190,7 @@ def window_ms(policy: str, parameters: Iterable[str]) -> int:
 
 
 def result(last: dict[str, Any], status: int, said: str) -> Outcome:
-    """What the last line and the status of the program mean."""
+    """The outcome, from the last line and the status of the program. Raises BrokenRule or LabError."""
     if "violation" in last:
         raise BrokenRule(last["violation"], said)
     if status or "faults" not in last:
@@ -199,5 +199,5 @@ def result(last: dict[str, Any], status: int, said: str) -> Outcome:
 
 
 def some_frames(nr_pages: int) -> list[int]:
-    """Numbers of frames to look at when none was asked for: eighths of the pages."""
+    """Default numbers of frames: eighths of the pages."""
     return sorted({max(MIN_FRAMES, round(nr_pages * eighth / 8)) for eighth in range(1, 9)})

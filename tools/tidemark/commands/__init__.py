@@ -1,2 +1,2 @@
-"""The commands, one module each: they read the arguments, call the package, and print. Libraries that are slow to load
-are imported where they are used."""
+"""The commands, one module each: they read the arguments, call the package, and print the results. Libraries that load
+slowly are imported inside the functions that use them."""

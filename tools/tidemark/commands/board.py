@@ -12,7 +12,7 @@ from tidemark.errors import LabError
 
 
 def read(path: Path) -> tuple[list[str], dict[str, str]]:
-    """The strings of a file, and names to show for policies. LabError when it has none."""
+    """The strings of a file, and the names to show for policies. Raises LabError if the file has no strings."""
     from tidemark.grade.intake import lab
 
     found = lab.read(path)
@@ -24,7 +24,7 @@ def read(path: Path) -> tuple[list[str], dict[str, str]]:
 
 
 def board(
-    held_out: Annotated[Path, typer.Argument(metavar="STRINGS.toml", help="The strings, and names to show.")],
+    held_out: Annotated[Path, typer.Argument(metavar="STRINGS.toml", help="File with the strings and names.")],
     vm: Annotated[list[str] | None, typer.Option("--vm", help="A policy of this tree; may be given again.")] = None,
     html: Annotated[Path | None, typer.Option("--html", callback=options.writable, help="Also write a page.")] = None,
     csv_: Annotated[
@@ -32,7 +32,7 @@ def board(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Order policies by regret, what they miss beyond MIN, on strings that nobody has seen.
+    """Order policies by regret, their misses beyond MIN, on strings that the students have not seen.
 
     Example:  tidemark board ~/secret/board.toml --vm ada --vm bob --html board.html
 

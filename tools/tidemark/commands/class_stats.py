@@ -16,7 +16,7 @@ def class_stats(
         Path | None, typer.Option("--csv", callback=options.writable, help="Also write the numbers into this file.")
     ] = None,
 ) -> None:
-    """Say how many got each test right, the median, and where first differences were; no names.
+    """Show how many students passed each test, the median score, and where first differences were, without names.
 
     Example:  tidemark class-stats grades --csv tests.csv
     """

@@ -42,7 +42,7 @@ def table(
 
 
 def fitting(policies: list[str], width: int) -> list[list[str]]:
-    """The policies in groups that fit beside each other."""
+    """The policies in groups that fit side by side in `width` characters."""
     together = max(1, (width - FIRST_COLUMNS) // COLUMN)
     return [policies[at : at + together] for at in range(0, len(policies), together)]
 
@@ -73,7 +73,7 @@ def show(cells: list[Cell]) -> None:
 def compared(
     vm: list[str], names: list[str], traces: list[str], parameters: list[str], frames: str, quiet: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
-    """Rows for a table, all as JSON, and what prints it: policies on strings."""
+    """(rows for a table, everything for JSON, a function that prints it) for policies on strings."""
     from tidemark import compare, strings
     from tidemark.commands.sim import frame_numbers
     from tidemark.commands.trace import progress_bar
@@ -99,7 +99,7 @@ def save_figure(rows: list[dict[str, Any]], folder: Path) -> None:
 
 
 def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
-    """The same: a recorded run."""
+    """As `compared`, for the accessed bits of a recorded run."""
     from tidemark import accessed
     from tidemark.commands.trace import progress_bar
 
@@ -110,11 +110,11 @@ def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]],
 
 
 def show_intervals(rows: list[dict[str, Any]]) -> None:
-    """A line for each process."""
+    """Print one line for each process."""
     from rich.console import Console
     from rich.table import Table
 
-    made = Table(title="pages an interval: referenced, and found accessed", title_justify="left")
+    made = Table(title="pages per interval: referenced, and found accessed", title_justify="left")
     made.add_column("process")
     for heading in ("pid", "intervals", "referenced", "accessed", "share"):
         made.add_column(heading, justify="right")
@@ -139,7 +139,7 @@ def compare(
     accessed: Annotated[
         Path | None,
         typer.Option(
-            "--accessed", help="Instead: a run of `trace record`, whose accessed bits are compared with its trace."
+            "--accessed", help="Compare the accessed bits of this run of `trace record` with its trace instead."
         ),
     ] = None,
     figure: Annotated[
@@ -151,22 +151,22 @@ def compare(
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Count the misses of policies on the standard strings, beside FIFO, CLOCK, 2Q, LRU and MIN, the least possible.
+    """Count the misses of policies on the standard strings, beside FIFO, CLOCK, 2Q, LRU and MIN, the lower bound.
 
     Example:  tidemark compare --vm mine --vm ws --csv mine.csv
 
     tidemark trace record thrash 4 2560 20 3000 --mem 10M --swap sim:ssd -o run; tidemark compare --accessed run
 
-    Regret is what a policy missed beyond MIN, relative to it. The simulator runs the policies' own C files; the
+    Regret is the number of misses beyond MIN, relative to MIN. The simulator runs the policies' own C files. The
     string btree is recorded in QEMU the first time. --trace takes a string of your own: a trace (.tmt), a folder of
-    `trace record`, or a text of page numbers. --accessed says how
-    many pages each process referenced between two samples, as QEMU's plugin saw it, and of how many the
-    accessed bit was found set.
+    `trace record`, or a text file of page numbers. --accessed reports how
+    many pages each process referenced between two samples, as QEMU's plugin saw it, and how many of these
+    had the accessed bit set.
     """
     from tidemark.files import write_csv
 
     if accessed and figure:
-        raise LabError("--figure is of policies on strings, not of --accessed", USAGE)
+        raise LabError("--figure draws policies on strings, not --accessed", USAGE)
     if bool(vm) == bool(accessed):
         raise LabError("give --vm POLICY, or --accessed RESULT", USAGE)
     if accessed:

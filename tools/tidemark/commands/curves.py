@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE_SHIFT = 12
 LAST_PAGE = (1 << 52) - 1
-# A page from sim:hdd: seek 8 ms, rotation 4.17 ms, transfer 0.1 ms; an instruction of an exact run takes a nanosecond.
+# One page from sim:hdd: seek 8 ms, rotation 4.17 ms, transfer 0.1 ms. An instruction of an exact run takes 1 ns.
 HDD_DELAY = 12_270_000
 KINDS = {"all": tuple(range(6)), "data": tuple(range(1, 6)), "instructions": (0,)}
 
@@ -34,14 +34,14 @@ class Kinds(str, enum.Enum):
 
 
 class Time(str, enum.Enum):
-    """What virtual time is counted in."""
+    """The unit of virtual time."""
 
     instructions = "instructions"
     references = "references"
 
 
 def page_range(text: str) -> tuple[int, int]:
-    """First and last page of `FROM-TO`, byte addresses, TO included; either may be missing. Raises LabError."""
+    """First and last page of `FROM-TO` (bytes, TO included); either may be missing. Raises LabError if invalid."""
     match = re.fullmatch(r"(0x[0-9a-f]+|\d*)-(0x[0-9a-f]+|\d*)", text.lower())
     if not match:
         raise LabError(f"--range {text}: give two addresses, such as 0x08048000-0x08100000", USAGE)
@@ -61,7 +61,7 @@ def choice_of(space: int | None, kinds: Kinds, range_: str) -> Choice:
 
 
 def show(told: dict[str, Any], out: Path) -> None:
-    """The knees as a table, and where the rest is."""
+    """Print the knees as a table, then the folder with everything else."""
     from rich.console import Console
     from rich.table import Table
 
@@ -71,7 +71,7 @@ def show(told: dict[str, Any], out: Path) -> None:
         f"{totals['instructions']:,} instructions"
     )
     if files_ := totals.get("of_files"):
-        print(f"of these {files_['references']:,} references to {files_['pages']:,} pages of files")
+        print(f"of these, {files_['references']:,} references are to {files_['pages']:,} pages of files")
     table = Table(title=f"primary knee (lifetime in {unit}), other knees, and least space-time", title_justify="left")
     table.add_column("policy")
     for heading in ("pages", "faults", "lifetime", "others", "least at", "faults"):
@@ -112,8 +112,8 @@ def curves(
 
     Example:  tidemark curves ls.tmt --kinds data -o ls
 
-    WS, VMIN, LRU and MIN are exact for all sizes, PFF, FIFO and CLOCK for some. The folder gets PNG, SVG and CSV of
-    each figure, a CSV of each curve, and curves.json.
+    WS, VMIN, LRU and MIN are exact for all sizes; PFF, FIFO and CLOCK are computed for some. The folder gets PNG, SVG
+    and CSV of each figure, a CSV of each curve, and curves.json.
     """
     from tidemark.curves import analyse, folder
     from tidemark.trace.format import Reader
@@ -122,7 +122,7 @@ def curves(
     if all_ and space:
         raise LabError("--all and --space exclude each other", USAGE)
     if theta and len(theta) > folder.MAX_WINDOWS:
-        raise LabError(f"at most {folder.MAX_WINDOWS} times --theta", USAGE)
+        raise LabError(f"give --theta at most {folder.MAX_WINDOWS} times", USAGE)
     place = out or trace.with_suffix(".curves")
     files.check_place(place, folder.SUMMARY)
     reader = Reader(trace)

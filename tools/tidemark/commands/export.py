@@ -16,14 +16,14 @@ from tidemark.files import write_atomically
 
 
 class Viewer(str, enum.Enum):
-    """Who is to read it."""
+    """The program that will read the file."""
 
     perfetto = "perfetto"
     speedscope = "speedscope"
 
 
 def read(target: Path) -> tuple[str, telemetry.Telemetry]:
-    """Name and telemetry of a result's folder, as far as it came, or of a file. LabError for anything else."""
+    """Name and telemetry of a result's folder, also a partial one, or of a file. Raises LabError for anything else."""
     if target.is_dir():
         result = results.load(target)
         return result.name, result.telemetry(partial=True)
@@ -37,11 +37,11 @@ def document(target: Path, to: Viewer) -> str:
 
         name, data = read(target)
         if not data.whole:
-            print(f"tidemark: {target}: the run was cut off; this is as far as it came", file=sys.stderr)
+            print(f"tidemark: {target}: the run stopped early; the export ends there", file=sys.stderr)
         return json.dumps(tracks.trace(data, name), separators=(",", ":"))
     found = profile.load(target)
     if not found.stacks:
-        said = "the profile has no stacks, `tidemark profile --exact` makes them: functions stand side by side"
+        said = "the profile has no stacks (`tidemark profile --exact` records them), so functions stand side by side"
         print(f"tidemark: {said}", file=sys.stderr)
     return json.dumps(profile.speedscope(found))
 
@@ -50,7 +50,7 @@ def export(
     target: Annotated[
         Path, typer.Argument(metavar="RESULT", help="A run's folder, or a telemetry file.", show_default=False)
     ],
-    to: Annotated[Viewer, typer.Option("--to", help="Who is to read it.")],
+    to: Annotated[Viewer, typer.Option("--to", help="The program that will read it.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write (default: RESULT.perfetto.json or so).")
     ] = None,
@@ -59,10 +59,10 @@ def export(
 
     Example:  tidemark export results/ws --to perfetto
 
-    Open the file at https://ui.perfetto.dev or https://www.speedscope.app; both work in the browser, nothing is sent
-    away. Perfetto shows processes (what they did most of each interval), faults, disk, reclaim and the policy.
-    Speedscope takes what `tidemark profile` shows: of `tidemark profile --exact`, with who called whom, or of a run
-    with profile_hz=.
+    Open the file at https://ui.perfetto.dev or https://www.speedscope.app; both run in the browser and upload nothing.
+    Perfetto shows processes (what they did most of each interval), faults, disk, reclaim and the policy.
+    Speedscope shows what `tidemark profile` shows, either with callers (of `tidemark profile --exact`) or without (of
+    a run with profile_hz=).
     """
     place = out or target.with_name(f"{target.resolve().name}.{to.value}.json")
     options.writable(place)

@@ -1,4 +1,4 @@
-"""tidemark export-grade: a grade as Gradescope, PrairieLearn, Autolab, Classroom 50 or a JUnit reader takes it."""
+"""tidemark export-grade: a grade in the format of Gradescope, PrairieLearn, Autolab, Classroom 50 or JUnit readers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tidemark.grade.hand_back.export import Format
 
 def export_grade(
     grade: Annotated[Path, typer.Argument(metavar="GRADE.json", help="A grade, from `tidemark grade LAB --json`.")],
-    to: Annotated[Format, typer.Option("--to", help="The system that is to read it.")],
+    to: Annotated[Format, typer.Option("--to", help="The system that will read it.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", callback=options.writable, help="Write into this file, not to the terminal."),
     ] = None,
     show_hidden: Annotated[
-        bool, typer.Option("--show-hidden", help="Say also why hidden tests failed; students would read it.")
+        bool, typer.Option("--show-hidden", help="Also say why hidden tests failed; students can read it.")
     ] = False,
 ) -> None:
-    """Write a grade in the form that another system takes.
+    """Write a grade in the format of another system.
 
     Example:  tidemark export-grade grade.json --to gradescope -o results.json
 
-    labs/autograder has what these systems run; they call this.
+    labs/autograder has the scripts that these systems run; the scripts call this command.
     """
     from tidemark.files import write_atomically
     from tidemark.grade.hand_back import result

@@ -12,11 +12,11 @@ from tidemark.errors import USAGE, LabError
 
 
 def export_jplag(
-    submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with one of each student.")],
+    submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with a submission per student.")],
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder to make (default: jplag-LAB).")] = None,
 ) -> None:
-    """Lay submissions out as JPlag takes them, with the starters as base code, and print how to call it.
+    """Lay submissions out for JPlag, with the starters as base code, and print the command that runs it.
 
     Example:  tidemark export-jplag handed-in --lab clock -o jplag-clock
     """
@@ -34,4 +34,4 @@ def export_jplag(
     count, left_out = jplag.write(place, assignment, students)
     for line in left_out:
         print(f"left out: {line}")
-    print(f"{count} of {len(handed_in)} submissions; now:\n{jplag.command(place)}")
+    print(f"{count} of {len(handed_in)} submissions. Now run:\n{jplag.command(place)}")

@@ -1,4 +1,4 @@
-"""tidemark gdb: a debugger at any place of a run, which goes back."""
+"""tidemark gdb: a debugger at any place of a run, which can also go back in time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidemark.errors import USAGE, LabError
 def place(
     run: places.Places, image: Path, at: str, fault: int | None, event: str, pc: str, writes: str, end: bool
 ) -> places.Place:
-    """The place that the options name. LabError unless exactly one does."""
+    """The place that the options name. Raises LabError unless they name exactly one place."""
     if sum((bool(at), bool(fault), bool(event), bool(pc), end)) != 1 or (writes and not pc):
         raise LabError(
             "say where: one of --at T, --fault N, --event KIND:N, --pc ADDRESS [--writes ADDRESS], --end", USAGE
@@ -32,34 +32,34 @@ def place(
 def gdb(
     folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
     at: Annotated[str, typer.Option("--at", metavar="T", help="A time of the run: 1.5 (s), 350ms, 45us, 123ns.")] = "",
-    fault: Annotated[int | None, typer.Option("--fault", min=1, metavar="N", help="Its Nth page fault.")] = None,
+    fault: Annotated[int | None, typer.Option("--fault", min=1, metavar="N", help="The run's Nth page fault.")] = None,
     event: Annotated[
         str,
         typer.Option(
             "--event",
             metavar="KIND:N",
-            help="The Nth panic, violation, evict, or record of its telemetry: exit:2. Without N the first.",
+            help="The Nth panic, violation, evict, or telemetry record of a kind, such as exit:2. Without N the first.",
         ),
     ] = "",
     pc: Annotated[
-        str, typer.Option("--pc", metavar="ADDRESS", help="The first execution of the instruction there: 0xc0138fb0.")
+        str, typer.Option("--pc", metavar="ADDRESS", help="The first execution of the instruction at, say, 0xc0138fb0.")
     ] = "",
     writes: Annotated[
         str,
         typer.Option(
-            "--writes", metavar="ADDRESS", help="With --pc: the first that writes to the kernel's memory there."
+            "--writes", metavar="ADDRESS", help="With --pc: the first execution that writes to this kernel address."
         ),
     ] = "",
-    end: Annotated[bool, typer.Option("--end", help="Its end.")] = False,
+    end: Annotated[bool, typer.Option("--end", help="The end of the run.")] = False,
     image: options.Image = options.DEFAULT.image,
 ) -> None:
-    """Open gdb at a place of a run, with all as it was there; from where it also goes back.
+    """Open gdb at a place of a run, with the machine's state as it was; gdb can also go back from there.
 
     Example:  tidemark gdb results/20261121-103000-ws-thrash --event exit:2
 
-    The run is made again up to that place. In gdb, `tm-back` goes back, `tm-when` to who last wrote something, and
-    `tm-history` tells the life of a page: `tm` lists all commands. The run must be exact. Its image is kept in the
-    result; of older results it must be the one of --image.
+    The run is repeated up to that place. In gdb, `tm-back` goes back, `tm-when` to the last write of a variable, and
+    `tm-history` shows the life of a page; `tm` lists all commands. The run must be exact. Its image is kept in the
+    result; if the result is older and has no image, --image must be the one that the run used.
     """
     result = results.load(folder)
     made_of = kept.of(result, image.resolve())

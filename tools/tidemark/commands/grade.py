@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def no_quiz(lab: str, secret: Path | None) -> str:
-    """Why the quiz of a lab is not graded."""
+    """Why a lab's quiz is not graded, in words."""
     if secret and (secret / "quiz.key").is_file():
         return "whose submission is it? --student NAME"
-    return f"it takes the course's secret to grade it; labs/{lab}/handout.md says more"
+    return f"grading it takes the course's secret; labs/{lab}/handout.md says more"
 
 
 def tell_of_quiz(lab: Lab, secret: Path | None, quiet: bool) -> None:
-    """A line when the lab has a quiz and it was not graded."""
+    """Print a line if the lab has a quiz that was not graded."""
     if lab.quiz and not lab.personal and not quiet:
         print(f"no quiz ({lab.quiz.points:g} more points): {no_quiz(lab.name, secret)}")
 
 
 def store(made: Grade, json_: Path | None, plot: Path | None, show_hidden: bool) -> None:
-    """The grade in the files that are asked for."""
+    """Write the grade to the files that the options name."""
     if json_:
         from tidemark.grade.hand_back import result
 
@@ -45,13 +45,13 @@ def grade(
     submission: Annotated[
         Path | None,
         typer.Option(
-            "--submission", "-s", help="A tree, folder, archive or file that a student handed in; default: this tree."
+            "--submission", "-s", help="The tree, folder, archive or file that a student handed in; default: this tree."
         ),
     ] = None,
     secret: Annotated[Path | None, typer.Option("--secret", help="Folder with hidden tests, LAB.toml.")] = None,
     release: Annotated[
         Path | None,
-        typer.Option("--release", help="The tree, built, that all other files are taken from; default: this tree."),
+        typer.Option("--release", help="The built tree that all other files come from; default: this tree."),
     ] = None,
     test: Annotated[
         str, typer.Option("--test", "-t", help="Only this test: its number in lab.toml, or a part of its title.")
@@ -60,14 +60,14 @@ def grade(
         Path | None, typer.Option("--json", callback=options.writable, help="Also write the grade into this file.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", callback=options.writable, help="Also draw it into this PNG file.")
+        Path | None, typer.Option("--plot", callback=options.writable, help="Also draw the grade into this PNG file.")
     ] = None,
-    show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Say also why hidden tests failed.")] = False,
+    show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Also say why hidden tests failed.")] = False,
     student: Annotated[
-        str, typer.Option("--student", help="Whose quiz it is; default: the name of the submission.")
+        str, typer.Option("--student", help="The student whose quiz it is; default: the name of the submission.")
     ] = "",
     sandbox: Annotated[
-        str, typer.Option("--sandbox", help="How the student's code is run: auto, bwrap, user or none.")
+        str, typer.Option("--sandbox", help="The sandbox for the student's code: auto, bwrap, user or none.")
     ] = "auto",
     quiet: options.Quiet = False,
 ) -> None:
@@ -79,8 +79,8 @@ def grade(
 
     tidemark grade clock --test Belady
 
-    Only the files that labs/LAB/lab.toml names are taken from the submission. The exit status is 0 when it could be
-    graded, whatever the score is.
+    Only the files that labs/LAB/lab.toml names are taken from the submission. The exit status is 0 if the submission
+    could be graded, whatever its score.
     """
     from tidemark.grade import grading, reference
     from tidemark.grade.build import reading, solutions

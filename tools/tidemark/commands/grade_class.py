@@ -23,14 +23,14 @@ MOST_NAMES = 4
 
 
 def show_progress(bar: Bar, now: class_run.Progress) -> None:
-    """The bar of a sweep, for submissions."""
+    """Update the progress bar, and print the news above it."""
     if now.news:
         bar.bar.console.print(f"tidemark: {now.news}", markup=False)
     bar.bar.update(bar.task, completed=now.done, text=described(now))
 
 
 def described(now: class_run.Progress) -> str:
-    """`graded; ada, bob; 3:12 left,`."""
+    """The text of the bar: `graded; ada, bob; 3:12 left,`."""
     more = len(now.running) - MOST_NAMES
     names = ", ".join(now.running[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
     left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
@@ -38,7 +38,7 @@ def described(now: class_run.Progress) -> str:
 
 
 def carry_out(book: Gradebook, source: isolation.Source, address: str, jobs: int | None, box: str, quiet: bool) -> None:
-    """Grade what is missing."""
+    """Grade the submissions that have no grade yet."""
     from tidemark import cluster
     from tidemark.grade import class_run, isolation
 
@@ -52,14 +52,14 @@ def carry_out(book: Gradebook, source: isolation.Source, address: str, jobs: int
                 say(warning)
             run.run()
         except (KeyboardInterrupt, LabError):
-            say(f"not at its end: {len(book.missing())} are missing; the same command goes on from there")
+            say(f"stopped early: {len(book.missing())} are missing; run the same command again to continue")
             raise
         finally:
             where.close(run.token)
 
 
 def show(book: Gradebook) -> None:
-    """The class as a table, on stdout."""
+    """Print the class as a table."""
     from rich.console import Console
     from rich.table import Table
 
@@ -75,7 +75,7 @@ def show(book: Gradebook) -> None:
 
 
 def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> Finals:
-    """What counts in the end: a term's rules, and the points in the class's rubric.csv."""
+    """What the final scores take into account: the term's rules, and the points in the class's rubric.csv."""
     from tidemark.grade.hand_back import term, written
     from tidemark.grade.hand_back.finals import Finals
 
@@ -87,44 +87,44 @@ def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> F
 
 
 def grade_class(
-    submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with one of each student.")],
+    submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with a submission per student.")],
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
     secret: Annotated[Path | None, typer.Option("--secret", help="Folder with hidden tests, LAB.toml.")] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Submissions at a time (default: the cores).")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Submissions at a time (default: number of cores).")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder of grades (default: results/grades-LAB).")
     ] = None,
     cluster: Annotated[str, typer.Option("--cluster", help="Address of a Dask scheduler whose workers grade.")] = "",
     sandbox: Annotated[
-        str, typer.Option("--sandbox", help="How students' code is run: auto, bwrap, user or none.")
+        str, typer.Option("--sandbox", help="The sandbox for students' code: auto, bwrap, user or none.")
     ] = "auto",
     release: Annotated[
         Path | None,
-        typer.Option("--release", help="The tree, built, that all other files are taken from; default: this tree."),
+        typer.Option("--release", help="The built tree that all other files come from; default: this tree."),
     ] = None,
     policy: Annotated[
         Path | None, typer.Option("--policy", help="A term's rules: deadlines, late days, overrides (policy.toml).")
     ] = None,
     times: Annotated[
-        Path | None, typer.Option("--times", help="When it was handed in: a CSV file with name, lab, time.")
+        Path | None, typer.Option("--times", help="When submissions were handed in: a CSV file with name, lab, time.")
     ] = None,
     again: Annotated[
-        str, typer.Option("--regrade", help="Whom a changed release or test concerns: NAME,NAME or all or none.")
+        str, typer.Option("--regrade", help="Students to grade again after other changes: NAME,NAME, all or none.")
     ] = "all",
     quiet: options.Quiet = False,
 ) -> None:
-    """Grade every submission of a folder once, in parallel, and gather the scores in a table.
+    """Grade every submission of a folder once, in parallel, and collect the scores in a table.
 
     Example:  tidemark grade-class handed-in --lab clock --secret secret -o grades
 
-    Each folder, .zip, .tar, .tar.gz, .tgz or .tar.xz in SUBMISSIONS is a student's, by its name; of a file such as
-    ada_123_clock.c it is what stands before the lab's name. The folder of grades
-    gets class.csv, one row for each, and NAME/grade.json and NAME/report.txt; the report says nothing about hidden
-    tests but points. Run the same command again to go on after Ctrl-C, or with more submissions: only what is new or
-    changed is graded, and who was graded again is named with what changed. Exit status 1: something could not be
-    graded; its row says why.
+    Each folder, .zip, .tar, .tar.gz, .tgz or .tar.xz in SUBMISSIONS is one student's and named after the student. For a
+    file such as ada_123_clock.c the student's name is the part before the lab's name. The folder of grades
+    gets class.csv, one row for each student, and NAME/grade.json and NAME/report.txt. The report says nothing about
+    hidden tests except their points. Run the same command again to continue after Ctrl-C, or with more submissions: it
+    grades only new or changed submissions, and lists which grades changed, and how. Exit status 1: a submission could
+    not be graded; its row says why.
     """
     from tidemark.grade import class_run, grading, isolation, reference
     from tidemark.grade.build import sandbox as sandboxes
@@ -157,7 +157,7 @@ def grade_class(
     told = [*regrade.changes(book, before, names), *regrade.mixed(book)]
     print("".join(f"{line}\n" for line in told), end="")
     for name in book.finals.unknown([student.name for student in book.students]):
-        say(f"{name} stands in the rules, times or marks of {lab}, and handed in nothing")
-    print(f"{missing - len(book.missing())} graded, {kept} kept as they were; {book.out / class_table.TABLE}")
+        say(f"{name} is in the rules, times or marks of {lab}, but handed in nothing")
+    print(f"{missing - len(book.missing())} graded, {kept} unchanged; {book.out / class_table.TABLE}")
     if failed:
         raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

@@ -1,4 +1,4 @@
-"""tidemark hand-in: pack what is to be handed in."""
+"""tidemark hand-in: pack the files to hand in."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def hand_in(
         typer.Option("--out", "-o", callback=options.writable, help="The archive; default: LAB-handin.zip here."),
     ] = None,
 ) -> None:
-    """Pack an assignment's files, and nothing else, into an archive to be handed in.
+    """Pack an assignment's files, and nothing else, into an archive to hand in.
 
     Example:  tidemark hand-in clock
 
-    Nothing is packed when a file is missing, or is still the starter's. The archive has a list of what is in it.
+    Nothing is packed if a file is missing or is still the starter's. The archive contains a list of its files.
     """
     from tidemark.grade.hand_out import hand_in as packing
     from tidemark.grade.intake import lab as labs
 
     place = out or Path(f"{lab}-handin.zip")
     print(packing.pack(qemu.ROOT, labs.load(qemu.ROOT, lab), place), end="")
-    print(f"{place} is to be handed in. `make grade LAB={lab}` runs the tests and tells the score.")
+    print(f"Hand in {place}. `make grade LAB={lab}` runs the tests and shows the score.")

@@ -10,7 +10,7 @@ from tidemark import qemu
 
 
 def lab(
-    name: Annotated[str, typer.Argument(metavar="[LAB]", help="The assignment; without it, all are listed.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[LAB]", help="The assignment; without it, list all.")] = "",
 ) -> None:
     """Lay an assignment's starter files over this tree.
 
@@ -25,9 +25,9 @@ def lab(
         for each in labs.names(qemu.ROOT):
             found = labs.load(qemu.ROOT, each)
             print(f"{found.number}  {each:12} {found.title}")
-        print("`make lab LAB=NAME` begins one; labs/NAME/handout.md is what to read first.")
+        print("`make lab LAB=NAME` begins one; read labs/NAME/handout.md first.")
         return
     found = labs.load(qemu.ROOT, name)
     for file in starter.lay(qemu.ROOT, found):
         print(f"{file}: the starter")
-    print(f"Read labs/{name}/handout.md. `make grade LAB={name}` runs the tests and tells the score.")
+    print(f"Read labs/{name}/handout.md. `make grade LAB={name}` runs the tests and shows the score.")

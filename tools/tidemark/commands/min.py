@@ -1,4 +1,4 @@
-"""tidemark min: a run again, under a policy that knows its future."""
+"""tidemark min: repeat a run under a policy that knows its future."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
-    """Lines of the table: who, faults, those of them that read."""
+    """Lines of the table: (policy, faults, faults that read from the disk or pages read)."""
     if outcome.alone:
         counted = [(vm, outcome.original), (f"{outcome.policy}, in the kernel", outcome.kernel)]
         counted += [(f"{outcome.policy}, on paper", outcome.paper)] if outcome.paper else []
@@ -32,7 +32,7 @@ def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
 
 
 def show(outcome: Outcome, vm: str) -> None:
-    """A title, a line for each policy, and what the numbers are."""
+    """Print a title, a line for each policy, and what the numbers mean."""
     frames = f", {outcome.frames} frames" if outcome.frames else ""
     window = f", tau {outcome.tau_us / 1000:g} ms" if outcome.tau_us else ""
     if outcome.alone:
@@ -45,23 +45,23 @@ def show(outcome: Outcome, vm: str) -> None:
     for row in table:
         print(f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}")
     if outcome.mean_pages is not None:
-        print(f"on paper it keeps {outcome.mean_pages:,.1f} pages in the mean")
+        print(f"on paper it keeps {outcome.mean_pages:,.1f} pages on average")
     if not outcome.alone:
         print(
-            f"{outcome.policy} goes by the next use in each process's own virtual time: this is no bound, "
-            "and what others have more is no regret"
+            f"{outcome.policy} goes by the next use in each process's own virtual time: its counts are not a lower "
+            "bound, and the differences of other policies from them are not regret"
         )
 
 
 def verdict(outcome: Outcome) -> str:
-    """What is wrong with it, or nothing."""
+    """What is wrong with the outcome, in words; empty if nothing is."""
     if outcome.lost:
         return (
             f"{outcome.lost:,} faults were not foreseen, and this is not {outcome.policy.upper()}: which pages the run "
             "refers to depends on which are in memory (does it read the clock, or share pages after a fork?)"
         )
     if outcome.paper and not outcome.tau_us and outcome.paper != outcome.kernel:
-        return "the kernel's MIN has not the faults of MIN on paper"
+        return "the faults of MIN in the kernel differ from those of MIN on paper"
     return ""
 
 
@@ -69,21 +69,21 @@ def min_(
     folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
     vmin: Annotated[
         float | None,
-        typer.Option("--vmin", metavar="MS", min=1, help="Instead VMIN with this tau, and without a cap on frames."),
+        typer.Option("--vmin", metavar="MS", min=1, help="Use VMIN with this tau instead, without a cap on frames."),
     ] = None,
     out: options.Out = None,
     image_: options.Image = options.DEFAULT.image,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Repeat an exact run under Belady's MIN: the page goes whose next use is farthest away.
+    """Repeat an exact run under Belady's MIN, which evicts the page whose next use is farthest away.
 
     Example:  tidemark run phase 2048 512 4 4000 --frames 150 -o phase; tidemark min phase
 
-    The run is recorded, then made again with its own future in memory, into a new result; min.json in it has the
-    numbers. With one process and --frames they are the least possible, and compared with MIN on paper. With several
-    processes the policy goes by each one's own virtual time, and its numbers are no bound. --vmin: a page goes right
-    after a use if the next one is more than so many milliseconds of its process's time away. Nothing is read ahead.
+    The run is recorded, then repeated with its own future in memory, into a new result; min.json in it has the
+    numbers. With one process and --frames, MIN's faults are the lower bound, and are compared with MIN on paper. With
+    several processes the policy goes by each process's own virtual time, and its numbers are not bounds. --vmin: a page
+    is evicted right after a use if its next use is more than MS milliseconds of process time away. No read-ahead.
     """
     from tidemark.foresight import foresee
 
@@ -93,7 +93,7 @@ def min_(
     place = out or results.new_folder(replace(settings, vm="vmin" if vmin else "min"), Path("results"))
     check_folder(place)
     if place.exists() and any(place.iterdir()):
-        raise LabError(f"{place} is there already; give another --out")
+        raise LabError(f"{place} exists already; give another --out")
     what = [""]
     with LiveLine(quiet) as line:
 

@@ -1,4 +1,4 @@
-"""The options that commands share: what a run is made of."""
+"""The options that commands share: the settings of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT = qemu.Settings()
 
 
 def writable(path: Path | None) -> Path | None:
-    """Of the option for a file that is written at the end: LabError at once if it cannot be."""
+    """Callback of an option for a file that is written at the end. Raises LabError at once if it cannot be written."""
     if path:
         output.check(path)
     return path
@@ -25,36 +25,36 @@ def writable(path: Path | None) -> Path | None:
 
 Command = Annotated[
     list[str],
-    typer.Argument(help="The command line the guest runs. Write -- before it if it has options of its own."),
+    typer.Argument(help="The command line the guest runs. Write -- before it if it contains options."),
 ]
 Vm = Annotated[str, typer.Option("--vm", help="Replacement policy.")]
 Mem = Annotated[str, typer.Option("--mem", help="Memory that the kernel manages.")]
 Swap = Annotated[
-    str, typer.Option("--swap", help="Swap device: sim:hdd, sim:ssd, sim:ram, none, with changes: sim:hdd,size=64M")
+    str, typer.Option("--swap", help="Swap device: sim:hdd, sim:ssd, sim:ram or none; with changes: sim:hdd,size=64M")
 ]
 Disk = Annotated[
     str,
     typer.Option(
-        "--disk", help="A disk with a folder's files or empty (64M), made anew, or an image, used as it is and written."
+        "--disk", help="A disk made from a folder's files, or empty (64M), or an image, which the run may modify."
     ),
 ]
 DiskKind = Annotated[
-    str, typer.Option("--disk-kind", help="What it is: sim:hdd, sim:ssd, sim:ram, or, with --real, ide or virtio.")
+    str, typer.Option("--disk-kind", help="Kind of --disk: sim:hdd, sim:ssd, sim:ram, or, with --real, ide or virtio.")
 ]
 Frames = Annotated[int | None, typer.Option("--frames", min=3, help="Cap on the page frames of user programs.")]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Seed of the guest's random numbers.")]
 Jitter = Annotated[
     int | None,
-    typer.Option("--jitter", min=0, help="Another run of the same kind: shifts what chance would have shifted."),
+    typer.Option("--jitter", min=0, help="Jitter seed: perturbs timing, for another run of the same experiment."),
 ]
 Cmdline = Annotated[str, typer.Option("--cmdline", help="More kernel parameters, such as 'ws.tau_ms=500'.")]
-Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds of host time after which a run is ended.")]
+Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Limit of host time for the run, in seconds.")]
 Image = Annotated[
     Path,
     typer.Option("--image", show_default="this tree", help="Folder with build/tidemark.elf and build/initramfs.cpio."),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Where the result goes (default: a new folder in results/).")
+    Path | None, typer.Option("--out", "-o", help="The result's folder (default: a new folder in results/).")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -75,13 +75,13 @@ def settings(
     disk: str = "",
     disk_kind: str = DEFAULT.disk_kind,
 ) -> qemu.Settings:
-    """The settings that the options describe; LabError for one that cannot be used."""
+    """The settings that the options describe. Raises LabError if one cannot be used."""
     if exact and swap.startswith("hd"):
-        raise LabError(f"swap={swap} is a real disk, which no exact run can have: add --real", USAGE)
+        raise LabError(f"swap={swap} is a real disk, which an exact run cannot use: add --real", USAGE)
     if exact and disk and disk_kind in REAL:
-        raise LabError(f"--disk-kind {disk_kind} is a real disk, which no exact run can have: add --real", USAGE)
+        raise LabError(f"--disk-kind {disk_kind} is a real disk, which an exact run cannot use: add --real", USAGE)
     if jitter is not None and parameters.JITTER in parameters.split(cmdline)[0]:
-        raise LabError("--jitter and --cmdline both give a jitter: give one", USAGE)
+        raise LabError("--jitter and --cmdline both give a jitter: give only one", USAGE)
     chosen = replace(
         DEFAULT,
         run=" ".join(command),

@@ -1,4 +1,4 @@
-"""tidemark procs: the processes by memory, or the scheduler's queue as the tree that it is."""
+"""tidemark procs: the processes by memory, or the scheduler's run queue as its red-black tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Target = Annotated[
 
 
 def write(out: Path, svg: str) -> None:
-    """Write the drawing; - is stdout."""
+    """Write the drawing to `out`, or to stdout if `out` is -."""
     from tidemark.files import write_atomically
 
     if str(out) == "-":
@@ -31,33 +31,33 @@ def write(out: Path, svg: str) -> None:
 
 def procs(
     target: Target = None,
-    by: Annotated[str, typer.Option("--by", help="What they have: rss, mad, wss, swap, majflt, user_us, …")] = "rss",
+    by: Annotated[str, typer.Option("--by", help="Size of circles: rss, mad, wss, swap, majflt, user_us, …")] = "rss",
     scheduler: Annotated[
-        bool, typer.Option("--scheduler", help="The tree of the tasks that wait for the CPU.")
+        bool, typer.Option("--scheduler", help="Draw the tree of the tasks that wait for the CPU.")
     ] = False,
     at: Annotated[
-        float | None, typer.Option("--at", min=0, metavar="SECONDS", help="The last sample until then.")
+        float | None, typer.Option("--at", min=0, metavar="SECONDS", help="Draw the last sample up to this time.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The SVG to write (default: procs.svg), or - for stdout.")
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print what would be drawn as JSON; draw nothing.")] = False,
 ) -> None:
-    """Draw the processes of a moment as circles, their area the memory; or the scheduler's red-black tree.
+    """Draw the processes at one moment as circles whose area is their memory, or the scheduler's red-black tree.
 
     Examples:  tidemark procs results/20261121-103000-ws-thrash --by wss -o procs.svg
 
     tidemark procs --scheduler --at 3.5
 
-    Without --at it is the latest sample of a machine that runs; of one that has ended the last of those with the most
-    processes (with --scheduler: with the longest queue). --scheduler draws the kernel's own tree, shape and colours.
+    Without --at, a machine that runs is drawn at its latest sample, and one that has ended at the last sample with the
+    most processes (with --scheduler: the longest queue). --scheduler draws the kernel's own tree, shape and colours.
     """
     from tidemark import procs as pictures
     from tidemark.watch import sources
 
     out = out or Path("scheduler.svg" if scheduler else "procs.svg")
     if str(out) != "-" and out.suffix != ".svg":
-        raise LabError(f"{out}: its name must end in .svg", USAGE)
+        raise LabError(f"{out}: the name must end in .svg", USAGE)
     path, result = sources.find(target)
     data = telemetry.read(path, partial=not sources.must_be_whole(result))
     live = not data.whole and (result is None or result.meta["state"] == "running")

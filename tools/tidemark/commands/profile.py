@@ -1,4 +1,4 @@
-"""tidemark profile: where the time went, by function of the kernel."""
+"""tidemark profile: where the time went, by kernel function."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MOST = 6
 
 
 def percent(share: float | None) -> str:
-    """A share as the table shows it."""
+    """A share in percent, as the table shows it."""
     return "" if share is None else f"{100 * share:.2f}"
 
 
 def show(profiles: Sequence[Profile]) -> None:
-    """The profiles side by side, on stdout: for each its seconds, its shares of all time and of the kernel's."""
+    """Print the profiles side by side: for each its seconds, and its shares of all time and of the kernel's time."""
     from rich.console import Console
     from rich.table import Table
 
@@ -58,7 +58,7 @@ def save(profiles: Sequence[Profile], folder: Path, top: int) -> None:
 
 
 def run(settings: qemu.Settings, folder: Path, quiet: bool) -> None:
-    """A run with its instructions counted, into `folder`."""
+    """Run, with instructions counted, into `folder`."""
     try:
         with LiveLine(quiet) as live:
             experiment.demand_success(profiles_of.record(settings, folder, live))
@@ -75,7 +75,7 @@ def profile(
     exact: Annotated[
         bool, typer.Option("--exact", help="Run the command line that follows --, and count its instructions.")
     ] = False,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many functions to show.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of functions to show.")] = 20,
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Folder for functions.svg, functions.png and functions.csv.")
     ] = None,
@@ -91,7 +91,7 @@ def profile(
     image: options.Image = options.DEFAULT.image,
     out: options.Out = None,
 ) -> None:
-    """Show where the time of one run went, or of several side by side, by function of the kernel.
+    """Show where the time of one run, or of several side by side, went, by kernel function.
 
     Example:  tidemark run thrash 4 8192 4 --cmdline profile_hz=1000 -o ticks; tidemark profile ticks
 
@@ -100,8 +100,8 @@ def profile(
     tidemark profile results/2q results/ws --figure compare
 
     A run with profile_hz= has the ticks of the guest's profiler in its telemetry. --exact runs a command line under
-    QEMU's plugin, which counts every instruction; its result keeps them in profile.csv. The options from --vm on
-    belong to --exact.
+    QEMU's plugin, which counts every instruction; the result keeps the counts in profile.csv. The options from --vm on
+    apply to --exact.
     """
     if exact:
         settings = options.settings(what, vm, mem, swap, frames, seed, cmdline, timeout, image)
@@ -109,7 +109,7 @@ def profile(
         run(settings, folder, quiet)
         what = [str(folder)]
     if len(what) > MOST:
-        raise LabError(f"{len(what)} profiles do not fit side by side, {MOST} do", USAGE)
+        raise LabError(f"{len(what)} profiles do not fit side by side; give at most {MOST}", USAGE)
     targets = [Path(name) for name in what]
     profiles = profiles_of.distinct([profiles_of.load(target) for target in targets], targets)
     if figure:

@@ -1,4 +1,4 @@
-"""tidemark quiz: questions about a string of the student's own: sheets for a class, answers of a student."""
+"""tidemark quiz: questions about a string drawn for each student: sheets for a class, answers of a student."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tidemark.errors import BAD_INPUT, USAGE, LabError
 if TYPE_CHECKING:
     from tidemark.grade.judge.quiz.sheet import Sheet
 
-app = typer.Typer(help="A quiz on a string of the student's own: sheets, answers.", no_args_is_help=True)
+app = typer.Typer(help="A quiz on a string drawn for each student: sheets, answers.", no_args_is_help=True)
 
 NONE = "-"
 
 
 def check_lab(name: str) -> None:
-    """LabError when the lab has no quiz."""
+    """Raises LabError if the lab has no quiz."""
     from tidemark.grade.intake import lab as labs
 
     if not labs.load(qemu.ROOT, name).quiz:
@@ -28,7 +28,7 @@ def check_lab(name: str) -> None:
 
 
 def names_in(roster: Path) -> dict[str, str]:
-    """The names of a class by their plain forms, which files are called by. LabError for two that are the same."""
+    """The names of a class by their plain forms, which name files. Raises LabError if two plain forms are the same."""
     from tidemark.grade.judge.quiz.personal import plain_name
 
     try:
@@ -39,19 +39,19 @@ def names_in(roster: Path) -> dict[str, str]:
     for line in (line for line in lines if line and not line.startswith("#")):
         plain = plain_name(line)
         if not plain or not line.isprintable() or plain in found:
-            why = f"cannot be told from {found[plain]!r}" if plain in found else "is no name"
+            why = f"cannot be told from {found[plain]!r}" if plain in found else "is not a name"
             raise LabError(f"{roster}: {line!r} {why}", BAD_INPUT)
         found[plain] = line
     if not found:
-        raise LabError(f"{roster} has no names, one a line", BAD_INPUT)
+        raise LabError(f"{roster} has no names; write one per line", BAD_INPUT)
     return found
 
 
 @app.command()
 def export(
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
-    roster: Annotated[Path, typer.Option("--roster", help="The names of all students, one a line.")],
-    secret: Annotated[Path, typer.Option("--secret", help="The course's secret: a file with 16 bytes or more.")],
+    roster: Annotated[Path, typer.Option("--roster", help="The names of all students, one per line.")],
+    secret: Annotated[Path, typer.Option("--secret", help="The course's secret: a file with at least 16 bytes.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the sheets, NAME.toml.")],
 ) -> None:
     """Write each student's sheet: the string and the questions, without the keys.
@@ -80,7 +80,7 @@ def export(
 
 
 def given(text: str, sheet_: Sheet) -> dict[str, int]:
-    """Answers in the order of the questions. LabError when it is not one for each."""
+    """Answers in the order of the questions. Raises LabError unless there is one for each question."""
     from tidemark.grade.judge.quiz import sheet
 
     words, found = text.replace(",", " ").split(), {}
@@ -89,14 +89,14 @@ def given(text: str, sheet_: Sheet) -> dict[str, int]:
     for name, word in zip(sheet_.questions, words):
         number = sheet.number(word)
         if number is None and word != NONE:
-            raise LabError(f"{word!r} is no answer to {name}: a whole number, or {NONE} for none", USAGE)
+            raise LabError(f"{word!r} is not an answer to {name}: give a whole number, or {NONE} for none", USAGE)
         if number is not None:
             found[name] = number
     return found
 
 
 def asked(name: str, before: int | None) -> int | None:
-    """What is typed; the answer that is there when it is nothing."""
+    """The number that is typed, None for -, or `before` if nothing is typed."""
     from tidemark.grade.judge.quiz import sheet
 
     while True:
@@ -107,11 +107,11 @@ def asked(name: str, before: int | None) -> int | None:
             return None
         if (number := sheet.number(text)) is not None:
             return number
-        print(f"   a whole number, {NONE} for none, or Enter to go on")
+        print(f"   give a whole number, {NONE} for none, or press Enter to go on")
 
 
 def interview(sheet_: Sheet, before: dict[str, int]) -> dict[str, int]:
-    """Show the questions, and ask them if there is somebody to ask; end of file keeps what is there."""
+    """Show the questions, and ask each if stdin is a terminal. At end of file the earlier answers stay."""
     answers, asks = dict(before), sys.stdin.isatty()
     for number, (name, text) in enumerate(sheet_.questions.items(), 1):
         print(f"\n{number}. {text}")
@@ -129,7 +129,7 @@ def interview(sheet_: Sheet, before: dict[str, int]) -> dict[str, int]:
 
 
 def answers_before(path: Path, sheet_: Sheet) -> dict[str, int]:
-    """The answers that are there. LabError when they are somebody else's, or cannot be read."""
+    """The answers so far. Raises LabError if they are another student's, or cannot be read."""
     from tidemark.grade.judge.quiz import sheet
     from tidemark.grade.judge.quiz.personal import plain_name
 
@@ -138,7 +138,7 @@ def answers_before(path: Path, sheet_: Sheet) -> dict[str, int]:
     name, answers = sheet.answered(path)
     if plain_name(name) != plain_name(sheet_.name):
         raise LabError(
-            f"{path} has answers of {name!r}, but the sheet is that of {sheet_.name!r}: remove one", BAD_INPUT
+            f"{path} has the answers of {name!r}, but the sheet is that of {sheet_.name!r}: remove one", BAD_INPUT
         )
     return {key: value for key, value in answers.items() if key in sheet_.questions}
 
@@ -152,7 +152,7 @@ def take(
 
     Example:  tidemark quiz take clock --answers "12 3 - 7 4"
 
-    At a terminal each question is asked: Enter keeps the answer that is there, - takes it away.
+    At a terminal you are asked each question: Enter keeps the answer so far, - removes it.
     """
     from tidemark.grade.judge.quiz import sheet
 
@@ -167,4 +167,4 @@ def take(
         found = interview(sheet_, before)
     if answers or found != before:
         sheet.write(path, sheet_, found)
-    print(f"\n{len(found)} of {len(sheet_.questions)} answered, in {sheet.answers_file(lab)}: hand that in, too.")
+    print(f"\n{len(found)} of {len(sheet_.questions)} answered, in {sheet.answers_file(lab)}: hand in that file, too.")

@@ -26,7 +26,7 @@ LINE_EVERY_S = 2
 
 @contextlib.contextmanager
 def started(every: Sequence[qemu.Settings], folders: Sequence[Path]) -> Iterator[list[Run]]:
-    """Runs, all of which are ended when the block is left."""
+    """Start the runs; end all of them when the block is left."""
     from tidemark.watch.sources import Run
 
     runs: list[Run] = []
@@ -42,7 +42,7 @@ def started(every: Sequence[qemu.Settings], folders: Sequence[Path]) -> Iterator
 
 
 def on_screen(race: Race, title: str) -> None:
-    """Draw it until everything has been shown."""
+    """Draw the race until everything has been shown."""
     from rich.console import Console
     from rich.live import Live
 
@@ -61,7 +61,7 @@ def on_screen(race: Race, title: str) -> None:
 
 
 def in_lines(race: Race) -> None:
-    """A line now and then, as fast as the machines go."""
+    """Print a line now and then, at the speed of the machines."""
     from tidemark.watch.race import line
 
     said_s = time.monotonic()
@@ -75,10 +75,10 @@ def in_lines(race: Race) -> None:
 
 
 def race(
-    vm: Annotated[list[str], typer.Option("--vm", help="A policy; give two to four.", show_default=False)],
-    run: Annotated[str, typer.Option("--run", help="The command line that all of them run.")] = "thrash 8 4096 10",
+    vm: Annotated[list[str], typer.Option("--vm", help="A policy; give two to four times.", show_default=False)],
+    run: Annotated[str, typer.Option("--run", help="The command line that every machine runs.")] = "thrash 8 4096 10",
     speed: Annotated[
-        float, typer.Option("--speed", min=0, max=4096, help="How fast it is shown: twice, half; 0: no limit.")
+        float, typer.Option("--speed", min=0, max=4096, help="Speed of the display, such as 2 or 0.5; 0: no limit.")
     ] = 1,
     mem: options.Mem = "16M",
     swap: options.Swap = options.DEFAULT.swap,
@@ -89,18 +89,18 @@ def race(
     image_: options.Image = options.DEFAULT.image,
     out: options.Out = None,
 ) -> None:
-    """Let policies race: the same programs in the same memory, side by side. Who is done first, in virtual time?
+    """Let policies race: the same programs in the same memory, side by side. Which is done first, in virtual time?
 
     Example:  tidemark race --vm 2q --vm ws
 
-    Both are shown at one virtual time, which waits for the slower simulation. "ended" are processes; the bars of those
-    that run are working set █, other resident pages ▄, in swap ·. Ctrl-C ends the race. Without a terminal it prints a
-    line now and then. Each machine's result is kept.
+    All are shown at one virtual time, that of the slowest simulation. "ended" counts processes. The bars of running
+    processes are working set █, other resident pages ▄, in swap ·. Ctrl-C ends the race. Without a terminal, a line is
+    printed now and then. Each machine's result is kept.
     """
     from tidemark.watch import race as racing
 
     if not racing.LEAST <= len(vm) <= racing.MOST:
-        raise LabError(f"give --vm two to four times, such as --vm 2q --vm ws: {len(vm)} came", USAGE)
+        raise LabError(f"give --vm two to four times, such as --vm 2q --vm ws, not {len(vm)}", USAGE)
     if not run.strip():
         raise LabError('--run needs a command line, such as --run "thrash 8 4096 10"', USAGE)
     first = options.settings([run], vm[0], mem, swap, frames, seed, cmdline, timeout, image_)
@@ -115,8 +115,8 @@ def race(
         try:
             on_screen(shown, f"{run}   {mem}") if terminal else in_lines(shown)
         except (KeyboardInterrupt, OSError):
-            with contextlib.suppress(OSError):  # the terminal may be what went away
-                print(f"tidemark: stopped; {parent} keeps what came", file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):  # the terminal itself may be gone
+                print(f"tidemark: stopped; {parent} keeps the partial result", file=sys.stderr, flush=True)
             raise KeyboardInterrupt from None
     print(racing.verdict(shown))
     print(parent)

@@ -1,4 +1,4 @@
-"""tidemark release: the archive that students get."""
+"""tidemark release: the archive for students."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def release(
 
     Example:  tidemark release -o tidemark-2027.tar.gz
 
-    What visible tests expect is computed with the solutions and put into it. The same tree makes the same archive.
+    What visible tests expect is computed with the solutions and stored in it. The same tree makes the same archive.
     """
     from tidemark.grade.hand_out import release as releases
 

@@ -17,7 +17,7 @@ def report(
         list[Path], typer.Argument(metavar="DIR...", help="Folders of runs and of sweeps, in any mixture.")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the report goes (default: report in the first DIR).")
+        Path | None, typer.Option("--out", "-o", help="The report's folder (default: report in the first DIR).")
     ] = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -26,8 +26,8 @@ def report(
 
     Example:  tidemark report results/2q results/ws -o compare
 
-    Runs are drawn over time, several on the same axes; a sweep as curves. A run that was interrupted or failed is
-    drawn as far as it came, and marked. The folder of the report replaces that of an earlier one at once.
+    Runs are drawn over time, several on the same axes; sweeps as curves. A run that was interrupted or failed is
+    drawn up to its end, and marked. An earlier report in the same folder is replaced in one step.
     """
     from tidemark.report import folder, sources
 

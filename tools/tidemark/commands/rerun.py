@@ -1,4 +1,4 @@
-"""tidemark rerun: does an exact run repeat?"""
+"""tidemark rerun: is an exact run reproducible?"""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def rerun(
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Repeat an exact run, and say whether every byte is the same, or where the first difference is.
+    """Repeat an exact run, and report whether every byte is the same, or where the first difference is.
 
     Example:  tidemark rerun results/20261121-103000-ws-thrash
 
-    The image must be the one of the result. Exit status 0: the same; 1: different.
+    The image must be the one that made the result. Exit status 0: the same; 1: different.
     """
     first = results.load(folder)
     repeat.check_repeatable(first, image.describe(image_))
@@ -43,6 +43,6 @@ def rerun(
         print(f"the same: {sizes}, exit {first.meta['exit']}")
     if not same_qemu:
         versions = f"{first.meta['qemu']['version']} then, {second.meta['qemu']['version']} now"
-        print(f"tidemark: QEMU is another: {versions}", file=sys.stderr)
+        print(f"tidemark: QEMU's version differs: {versions}", file=sys.stderr)
     if difference is not None:
         raise LabError(f"not the same: {difference}", FAILED)

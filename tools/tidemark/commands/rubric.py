@@ -1,4 +1,4 @@
-"""tidemark rubric: points for the answers in words."""
+"""tidemark rubric: points for written answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def asked_for(question: Question, name: str) -> tuple[float | None, str]:
-    """Points and a remark from the terminal; None: none given."""
+    """Points and a remark from the terminal; (None, "") if Enter alone is pressed."""
     from tidemark.grade.hand_back.text import number
 
     while True:
@@ -30,11 +30,11 @@ def asked_for(question: Question, name: str) -> tuple[float | None, str]:
             value = -1
         if 0 <= value <= question.points:
             return value, remark.strip()
-        print(f"give a number from 0 to {number(question.points)}, and after a space what you remark")
+        print(f"give a number from 0 to {number(question.points)}, and after a space your remark")
 
 
 def ask(folder: Path, lab: Lab, answers: Answers, marks: Marks) -> None:
-    """Go through the answers that have no points yet, question by question; each is kept at once."""
+    """Go through the answers that have no points yet, question by question. Each mark is saved at once."""
     from tidemark.grade.hand_back import text, written
 
     for question in lab.questions:
@@ -54,12 +54,12 @@ def rubric(
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
     ask_: Annotated[bool, typer.Option("--ask", help="Show each answer without points, and ask for them.")] = False,
 ) -> None:
-    """Give points for what was answered in words, with the rubric of labs/LAB/questions.toml.
+    """Give points for written answers, with the rubric of labs/LAB/questions.toml.
 
     Example:  tidemark rubric grades --lab clock --ask
 
     Writes GRADES/rubric.csv, whose points you may also fill in by hand; rubric.txt, every question with its rubric and
-    everybody's answers; and NAME/written.txt for each student. The next call of grade-class adds the points to
+    all answers; and NAME/written.txt for each student. The next call of grade-class adds the points to
     class.csv.
     """
     from tidemark.grade.hand_back import written
@@ -67,7 +67,7 @@ def rubric(
 
     assignment = labs.load(qemu.ROOT, lab)
     if not assignment.questions:
-        raise LabError(f"labs/{lab}/{labs.QUESTIONS} is not there: this lab has no questions with points", USAGE)
+        raise LabError(f"labs/{lab}/{labs.QUESTIONS} does not exist: this lab has no questions with points", USAGE)
     answers = written.answers_in(grades, assignment)
     if not answers:
         raise LabError(f"{grades} holds no grades; make them with `tidemark grade-class`", USAGE)

@@ -20,7 +20,7 @@ from tidemark.live import LiveLine
 if TYPE_CHECKING:
     from rich.table import Table
 
-# By name and unit, which stands under it.
+# Column names and their units, which stand in a second line.
 SHOWN = {
     "pid": "",
     "command": "",
@@ -39,23 +39,23 @@ SHOWN = {
 
 
 def cell(value: object) -> str:
-    """A number as a table shows it. γ alone may be missing: of too few major faults."""
+    """A value as the table shows it. Only γ may be None, with too few major faults."""
     return "few" if value is None else f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
 def half_up(value: float, digits: int) -> str:
-    """A number with so many digits, a half rounded up as in the kernel's summary."""
+    """A number with `digits` digits, halves rounded up as in the kernel's summary."""
     scale = 10**digits
     return f"{math.floor(round(value * scale, 6) + 0.5) / scale:,.{digits}f}"
 
 
 def percent(share: float) -> str:
-    """`42.3%`."""
+    """A share in percent, such as `42.3%`."""
     return half_up(100 * share, 1) + "%"
 
 
 def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
-    """The columns `names` of the processes."""
+    """A table of the processes with the columns `names`."""
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
@@ -67,8 +67,8 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
 
 
 def show(numbers: dict[str, Any], cause: str) -> None:
-    """The summary (see tidemark.summary.of) as tables on stdout. What a terminal has no room for is left out whole.
-    `cause`: the command for what went wrong."""
+    """Print the summary (see tidemark.summary.of) as tables. Columns that do not fit the terminal are left out.
+    `cause`: the command for finding what went wrong."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
@@ -108,7 +108,7 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
 
 
 def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None:
-    """Median and spread of the runs, on stdout."""
+    """Print the median and spread of the runs."""
     from rich.console import Console
     from rich.table import Table
 
@@ -139,9 +139,9 @@ def run(
     timeout: options.Timeout = options.DEFAULT.timeout,
     image: options.Image = options.DEFAULT.image,
     real: Annotated[bool, typer.Option("--real", help="Wall-clock time and a real emulated disk; repeats.")] = False,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How many runs --real makes.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Number of runs of --real.")] = 5,
     owners_: Annotated[
-        bool, typer.Option("--owners", help="Note who has each frame, for the report's map of memory.")
+        bool, typer.Option("--owners", help="Record the owner of each frame, for the report's map of memory.")
     ] = False,
     out: options.Out = None,
     json_: options.AsJson = False,
@@ -152,8 +152,8 @@ def run(
     Example:  tidemark run thrash 8 8192 10 --vm ws --mem 24M --swap sim:hdd
 
     The run is exact: the same image and settings give the same bytes. The folder gets meta.json, telemetry.ndjson,
-    console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps what came. With --real the folder has one
-    such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
+    console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps the records so far. With --real the folder
+    has one such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
     """
     settings = options.settings(
         command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter, disk, disk_kind
@@ -176,7 +176,7 @@ def run(
                 experiment.drop_refused(result)
                 kept.keep(result, settings.image)
     except KeyboardInterrupt:
-        print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
+        print(f"tidemark: stopped; {folder} keeps the partial result", file=sys.stderr)
         raise
     if real:
         show_spread(folder, rows, json_)

@@ -1,4 +1,4 @@
-"""tidemark sim: a policy of the kernel, run on the host over a string of references."""
+"""tidemark sim: run a policy of the kernel on the host over a reference string."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_SIZES = 1000
 
 
 def frame_numbers(text: str) -> list[int]:
-    """Ascending numbers of frames in `3`, `3,4,8` or `3-8`. Raises LabError."""
+    """The numbers of frames in `3`, `3,4,8` or `3-8`, in ascending order. Raises LabError if the text is invalid."""
     numbers: set[int] = set()
     for word in text.split(","):
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word.strip())
@@ -36,7 +36,7 @@ def frame_numbers(text: str) -> list[int]:
 
 
 def show(outcomes: list[Outcome]) -> None:
-    """A line for each size."""
+    """Print one line for each number of frames."""
     lines = [[name.upper() for name in COLUMNS]]
     lines += [
         [f"{value:,}" if isinstance(value, int) else str(value) for value in map(asdict(one).get, COLUMNS)]
@@ -48,7 +48,7 @@ def show(outcomes: list[Outcome]) -> None:
 
 
 def explain(program: Path, string: References, frames: int, set_: list[str], as_json: bool) -> Outcome:
-    """Run it and print its decisions, also those before a rule was broken."""
+    """Run the policy and print its decisions; if it breaks a rule, those before that."""
     from tidemark import explain as explaining
     from tidemark import vmsim
 
@@ -61,7 +61,7 @@ def explain(program: Path, string: References, frames: int, set_: list[str], as_
 
 
 def remark(vm: str, set_: list[str], ns: int) -> str:
-    """What to say of a string that is too short for the policy's window; empty when it is not."""
+    """A warning if the string is too short for the policy's window; empty if it is not."""
     from tidemark import vmsim
 
     tau_ms = vmsim.window_ms(vm, set_)
@@ -69,7 +69,7 @@ def remark(vm: str, set_: list[str], ns: int) -> str:
         return ""
     return (
         f"the string takes {ns / 1e6:g} ms of its process's time, less than {vm}'s window of {tau_ms} ms: no page "
-        "leaves the working set, and frames are freed as by FIFO. --step or --set tau_ms=N change that"
+        "leaves the working set, and pages are evicted as by FIFO. --step or --set tau_ms=N change that"
     )
 
 
@@ -90,7 +90,7 @@ def sim(
     ] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Build for speed, without sanitizers.")] = False,
     step: Annotated[
-        int, typer.Option("--step", min=0, max=10**9, help="Nanoseconds of a reference, for policies with a clock.")
+        int, typer.Option("--step", min=0, max=10**9, help="Nanoseconds per reference, for policies with a clock.")
     ] = 100_000,
     space: Annotated[
         str, typer.Option("--space", help="Address space of a trace, by name or number (default: the largest).")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """A progress bar on stderr, if that is a terminal; news are lines there in any case."""
+    """A progress bar on stderr if that is a terminal. News are printed there as lines in any case."""
 
     def __init__(self, total: int, quiet: bool) -> None:
         from rich.console import Console
@@ -41,7 +41,7 @@ class Bar:
         self.bar.stop()
 
     def __call__(self, now: runner.Progress) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         if now.news:
             self.bar.console.print(f"tidemark: {now.news}", markup=False)
         if not self.told and now.left_s is not None:
@@ -51,14 +51,14 @@ class Bar:
 
 
 def described(now: runner.Progress) -> str:
-    """`cells done, 2 running, 1 failed, 3:12 left,`."""
+    """The text of the bar: `cells done, 2 running, 1 failed, 3:12 left,`."""
     failed = f", {now.failed} failed" if now.failed else ""
     left = "?" if now.left_s is None else f"{int(now.left_s) // 60}:{int(now.left_s) % 60:02}"
     return f"cells done, {now.running} running{failed}, {left} left,"
 
 
 def say(line: str) -> None:
-    """A remark, on stderr."""
+    """Print a remark to stderr."""
     print(f"tidemark: {line}", file=sys.stderr, flush=True)
 
 
@@ -70,7 +70,7 @@ def where_to_run(address: str, jobs: int | None) -> cluster.Local | cluster.Clus
 
 
 def list_cells(sweep: Sweep, as_json: bool) -> None:
-    """The cells and what there is of each."""
+    """Print the cells and the state of each."""
     if as_json:
         print(json.dumps(sweep.rows(), indent=2))
         return
@@ -80,12 +80,12 @@ def list_cells(sweep: Sweep, as_json: bool) -> None:
 
 
 def told(sweep: Sweep) -> str:
-    """`38 done, 2 failed, 0 missing`."""
+    """The counts of states: `38 done, 2 failed, 0 missing`."""
     return ", ".join(f"{sweep.count(state)} {state}" for state in ("done", "failed", "missing"))
 
 
 def report(sweep: Sweep, ran: int, as_json: bool) -> None:
-    """What came of the sweep. LabError when a cell failed."""
+    """Print the outcome of the sweep. Raises LabError if a cell failed."""
     failed = [row for row in sweep.rows() if row["state"] == "failed"]
     if as_json:
         counts = {state: sweep.count(state) for state in ("done", "failed", "missing")}
@@ -101,7 +101,7 @@ def report(sweep: Sweep, ran: int, as_json: bool) -> None:
 
 
 def given_axes(vm: list[str], run: list[str], axis: list[str]) -> dict[str, list[str | int]]:
-    """The axes of --vm, --run and --axis. LabError when one is none."""
+    """The axes of --vm, --run and --axis. Raises LabError if one is not NAME=VALUES."""
     from tidemark import plan
 
     texts: dict[str, list[str]] = {}
@@ -114,13 +114,13 @@ def given_axes(vm: list[str], run: list[str], axis: list[str]) -> dict[str, list
 
 
 def folder_for(plan: Path, axes: dict[str, list[str | int]]) -> Path:
-    """Where a sweep goes that names no place: results/PLAN, with what was given from outside."""
+    """The folder of a sweep without --out: results/PLAN, with the values of the axes from the command line."""
     given = "".join(f"-{value}" for values in axes.values() for value in values)
     return Path("results", plan.stem + re.sub(r"[^\w.]+", "-", given)[:60])
 
 
 def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | None, quiet: bool, dry: bool) -> int:
-    """Run what is missing; the number of cells that ended. `dry`: only check that the image takes the plan."""
+    """Run the missing cells; returns how many cells ended. `dry`: only check that the image takes the plan."""
     from tidemark import cluster as clusters
     from tidemark import runner
 
@@ -144,7 +144,7 @@ def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | No
                 where.close(run.token)
     except (KeyboardInterrupt, LabError):
         if begun:
-            say(f"not at its end: {told(sweep)} in {sweep.folder}; the same command goes on from there")
+            say(f"stopped early: {told(sweep)} in {sweep.folder}; run the same command again to continue")
         raise
     return missing - sweep.count("missing")
 
@@ -153,7 +153,7 @@ def sweep(
     plan: Annotated[
         Path,
         typer.Argument(
-            metavar="PLAN", help="A TOML file, see above, or one of tools/tidemark/plans: arena, efficiency, …."
+            metavar="PLAN", help="A TOML file (see above), or a name from tools/tidemark/plans: arena, efficiency, …."
         ),
     ],
     vm: Annotated[
@@ -165,22 +165,22 @@ def sweep(
     axis: Annotated[
         list[str] | None,
         typer.Option(
-            "--axis", metavar="NAME=V,V", help="Any axis, in place of the plan's: ws.tau_ms=10,100, jitter=0,1,2."
+            "--axis", metavar="NAME=V,V", help="Any axis, in place of the plan's: ws.tau_ms=10,100 or jitter=0,1,2."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The sweep's folder (default: results/PLAN).")] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: the cores).")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: the number of cores).")
     ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run cells again that failed.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the plan and list its cells; run none.")] = False,
-    cluster: Annotated[str, typer.Option("--cluster", help="Address of a Dask scheduler whose workers run them.")] = "",
-    max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Refuse a plan with more.")] = MOST_CELLS,
+    cluster: Annotated[str, typer.Option("--cluster", help="Address of a Dask scheduler; its workers run cells.")] = "",
+    max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Refuse a plan with more cells.")] = MOST_CELLS,
     image: options.Image = options.DEFAULT.image,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run every combination of a plan's values once, in parallel, and gather them in a table.
+    """Run every combination of a plan's values once, in parallel, and collect the results in a table.
 
     Example:  tidemark sweep thrashing -o results/thrashing
 
@@ -192,14 +192,14 @@ def sweep(
         processes = [1, 2, 4, 8]
         vm = ["2q", "ws"]
         mem = ["16M", "24M"]
-        jitters = 5                               # each five times, a little shifted: how far does it scatter?
+        jitters = 5                               # each five times with other timing: how much do results scatter?
         [parameters]                              # any parameter of the kernel, at the end
         "ws.tau_ms" = [50, 500]
 
     and, as for `tidemark run`: swap, frames, seed, cmdline, and one timeout. Tables [[part]] are several
-    products in one plan; ideal = "256M" measures each command by a run in so much memory. The folder gets
-    cells.csv, one row for each cell, and cells/ID/, a result for each. Run the same command again to go on
-    after Ctrl-C, or with a longer plan: only what is missing runs. Cells of another image are set aside in
+    products in one plan; ideal = "256M" measures each command by a run with that much memory. The folder gets
+    cells.csv, one row for each cell, and cells/ID/, a result for each. Run the same command again to continue
+    after Ctrl-C, or with a longer plan: only missing cells run. Cells of another image are moved to
     old/. Exit status 1: a cell failed.
     """
     from tidemark import cluster as clusters

@@ -28,7 +28,7 @@ WHOLE = {True: "yes", False: "cut off", None: "unknown"}
 
 @contextlib.contextmanager
 def progress_bar(what: str, quiet: bool) -> Iterator[Any]:
-    """A function (done, total or None) that shows a bar on stderr, if that is a terminal."""
+    """Yields a function (done, total or None) that shows a progress bar on stderr if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -39,7 +39,7 @@ def progress_bar(what: str, quiet: bool) -> Iterator[Any]:
 
 
 def described(totals: dict[str, Any]) -> str:
-    """A trace's totals in half a line."""
+    """A trace's totals as text."""
     return (
         f"{totals['references']:,} references in {totals['runs']:,} runs, {totals['pages']:,} pages, "
         f"{totals['instructions']:,} instructions"
@@ -71,8 +71,8 @@ def record(
 
     Example:  tidemark trace record thrash 2 1024 2 --mem 8M
 
-    The run is that of `tidemark run`, its folder the same; the trace is trace.tmt in it, or, with -o NAME.tmt, that
-    file, and the folder is a new one in results/. Ctrl-C keeps what came.
+    It runs as `tidemark run` does, and the result's folder is the same. The trace is trace.tmt in that folder; with -o
+    NAME.tmt it is that file, and the folder is a new one in results/. Ctrl-C keeps the records so far.
     """
     from tidemark.trace.record import record as record_run
 
@@ -89,7 +89,7 @@ def record(
 
             made = record_run(settings, folder, trace, kinds, progress)
     except KeyboardInterrupt:
-        print(f"tidemark: stopped; {folder} keeps what came", file=sys.stderr)
+        print(f"tidemark: stopped; {folder} keeps the partial result", file=sys.stderr)
         raise
     if json_:
         print(json.dumps({"trace": str(made.trace), "totals": made.totals, "spaces": made.spaces}, indent=2))
@@ -105,13 +105,11 @@ def import_(
     skip_foreign: Annotated[
         bool, typer.Option("--skip-foreign", help="Count and skip lines that Lackey did not write.")
     ] = False,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Take a Lackey text that was cut off, as far as it goes.")
-    ] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Accept a Lackey text that was cut off.")] = False,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a trace of Valgrind Lackey text or of lackeyml.
+    """Make a trace from Valgrind Lackey text or from lackeyml.
 
     Example:  valgrind --tool=lackey --trace-mem=yes --log-file=ls.txt ls; tidemark trace import ls.txt -o ls.tmt
     """
@@ -127,7 +125,7 @@ def import_(
     if made["foreign"]:
         print(f"tidemark: {made['foreign']:,} foreign lines skipped", file=sys.stderr)
     if space["whole"] is False:
-        print("tidemark: the text was cut off; the trace holds what was there", file=sys.stderr)
+        print("tidemark: the text was cut off; the trace ends there", file=sys.stderr)
 
 
 @app.command()
@@ -146,7 +144,7 @@ def export(
 
     Example:  tidemark trace export ls.tmt -o ls.xml
 
-    Lackeyml gets the page's first address for each reference and size 1: a trace knows pages only. It holds one space.
+    Lackeyml gets the page's first address and size 1 for each reference: a trace knows pages only. It holds one space.
     """
     from tidemark.trace import convert
     from tidemark.trace.format import Reader
@@ -168,7 +166,7 @@ def export(
 
 @app.command()
 def info(trace: Trace, json_: options.AsJson = False) -> None:
-    """Say what a trace holds, after reading and checking all of it.
+    """Describe a trace, after reading and checking all of it.
 
     Example:  tidemark trace info ls.tmt
 
@@ -188,7 +186,7 @@ def info(trace: Trace, json_: options.AsJson = False) -> None:
 
 
 def show(about: dict[str, Any]) -> None:
-    """What `info` found, as text and a table."""
+    """Print the findings of `info` as text and a table."""
     from rich.console import Console
     from rich.table import Table
 

@@ -28,7 +28,7 @@ At = Annotated[float | None, typer.Option("--at", min=0, metavar="SECONDS", help
 
 
 def show_once(target: Path | None, at: float | None, as_json: bool) -> None:
-    """One moment on stdout: as text, or its sample as JSON. The latest, or the one at `at` seconds."""
+    """Print one moment, as text or its sample as JSON: the latest, or the one at `at` seconds."""
     from rich.console import Console
 
     from tidemark.watch import model, sources, table
@@ -55,7 +55,7 @@ def show_once(target: Path | None, at: float | None, as_json: bool) -> None:
 
 
 def view(source: Source, at: float | None, speed: float) -> int:
-    """The view, until it is left; its exit status."""
+    """Show the view until the user leaves it; returns its exit status."""
     from tidemark.watch import model
     from tidemark.watch.app import Watch
     from tidemark.watch.memory import Memory
@@ -82,14 +82,14 @@ def view(source: Source, at: float | None, speed: float) -> int:
 
 
 def watch_run(settings: qemu.Settings, folder: Path, speed: float) -> None:
-    """Start a run, show it, and end it when the view is left; its result stays."""
+    """Start a run, show it, and end it when the user leaves the view. The result stays."""
     from tidemark.watch import sources
 
     source = sources.Run(settings, folder)
     code = view(source, None, speed)
     result = source.result
-    with contextlib.suppress(OSError):  # the terminal may be what went away
-        said = f"tidemark: stopped; {folder} keeps what came" if result is None else str(folder)
+    with contextlib.suppress(OSError):  # the terminal itself may be gone
+        said = f"tidemark: stopped; {folder} keeps the partial result" if result is None else str(folder)
         print(said, file=sys.stderr if result is None else sys.stdout, flush=True)
     if code != OK:
         raise KeyboardInterrupt if code == INTERRUPTED else typer.Exit(code)
@@ -101,11 +101,11 @@ def watch(
     target: Target = None,
     run: Annotated[str | None, typer.Option("--run", help="Start this command line in a guest, and watch it.")] = None,
     speed: Annotated[
-        float, typer.Option("--speed", min=0.015625, max=4096, help="Replay: virtual seconds in a second.")
+        float, typer.Option("--speed", min=0.015625, max=4096, help="Replay: virtual seconds per second.")
     ] = 4,
     at: At = None,
-    once: Annotated[bool, typer.Option("--once", help="Print one moment as text, and end.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the latest sample as JSON, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print one moment as text, and exit.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the latest sample as JSON, and exit.")] = False,
     vm: options.Vm = options.DEFAULT.vm,
     mem: options.Mem = options.DEFAULT.mem,
     swap: options.Swap = options.DEFAULT.swap,
@@ -116,7 +116,7 @@ def watch(
     image: options.Image = options.DEFAULT.image,
     real: Annotated[bool, typer.Option("--real", help="With --run: wall-clock time and a real emulated disk.")] = False,
     owners_: Annotated[
-        bool, typer.Option("--owners", help="With --run: note who has each frame; key m shows the map.")
+        bool, typer.Option("--owners", help="With --run: record the owner of each frame; key m shows the map.")
     ] = False,
     out: options.Out = None,
 ) -> None:
@@ -127,18 +127,18 @@ def watch(
     tidemark watch results/20261121-103000-ws-thrash --speed 10
 
     A machine that runs is followed; one that has ended is replayed. `make qemu TELEMETRY=FILE` writes a file that can
-    be watched as well. The options from --vm on belong to --run; its QEMU ends with the view, its result stays.
+    be watched as well. The options from --vm on apply to --run; its QEMU ends with the view, its result stays.
     """
     if once or json_:
         if run is not None:
-            raise LabError("--run needs the view: leave --once and --json out, or use `tidemark run`", USAGE)
+            raise LabError("--run needs the view: omit --once and --json, or use `tidemark run`", USAGE)
         show_once(target, at, json_)
         return
     if not sys.stdout.isatty() or not sys.stdin.isatty():
         raise LabError("the view needs a terminal; --once prints one moment as text, --json a sample", USAGE)
     if run is not None:
         if target is not None or at is not None:
-            raise LabError("--run watches its own run: leave the target and --at out", USAGE)
+            raise LabError("--run watches its own run: omit the target and --at", USAGE)
         if not run.strip():
             raise LabError('--run needs a command line, such as --run "thrash 8 8192 10"', USAGE)
         settings = options.settings([run], vm, mem, swap, frames, seed, cmdline, timeout, image, exact=not real)

@@ -1,9 +1,9 @@
 """All curves of a trace, in two passes over it.
 
-The first pass gives what needs to know nothing: LRU, MIN, the working set and VMIN for all sizes at once. What it
-learns (the virtual time, the pages, the knee of the working set) sets up the second: working-set sizes over time for
-some windows, the reference map, FIFO and CLOCK for some sizes, and PFF for some thresholds. Memory is bounded by the
-number of distinct pages.
+The first pass computes what needs no parameter: LRU, MIN, the working set and VMIN for all sizes at once. Its results
+(the virtual time, the pages, the knee of the working set) set up the second pass: working-set sizes over time for some
+windows, the reference map, FIFO and CLOCK for some sizes, and PFF for some thresholds. Memory is bounded by the number
+of distinct pages.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compute: of which references, in which time, with which fault delay (in that time), and for which windows
-    to follow the size over time (none: the largest knee of the working set, a tenth and ten times of it).
+    """What to compute: the choice of references, the unit of time, the fault delay in that unit, and the windows for
+    the working-set size over time (none: the largest knee of the working set, a tenth and ten times of it).
     """
 
     choice: Choice
@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came out. `curves` are by policy, in this ORDER; `end` is the virtual time of the trace."""
+    """The results. `curves` are by policy, in the order of ORDER; `end` is the virtual time of the trace."""
 
     plan: Plan
     totals: Totals
@@ -66,12 +66,12 @@ class Analysis:
 
 
 def round_theta(theta: float) -> int:
-    """Two significant digits, at least 1."""
+    """`theta` rounded to two significant digits, at least 1."""
     return max(1, int(float(f"{theta:.1e}")))
 
 
 def default_thetas(working_set: Curve) -> tuple[int, ...]:
-    """The window at the largest knee, a tenth and ten times of it; without a knee a hundredth of the whole time."""
+    """The window at the largest knee, a tenth and ten times of it; without a knee, of a hundredth of the time."""
     knees = [knee for knee in (*working_set.other_knees(), working_set.knee()) if knee is not None]
     middle = float(working_set.parameters[max(knees)]) if knees else working_set.end / NO_KNEE_FRACTION
     return tuple(sorted({min(round_theta(middle * factor), max(working_set.end, 1)) for factor in (0.1, 1, 10)}))
@@ -84,12 +84,12 @@ def some_sizes(nr_pages: int) -> np.ndarray:
 
 
 def some_thresholds(end: int) -> np.ndarray:
-    """Thresholds of PFF at equal ratios, in ascending order, from one that nearly every interval is longer than."""
+    """Thresholds of PFF at equal ratios, in ascending order; nearly every interval is longer than the first."""
     return np.unique(np.geomspace(min(SHORTEST, end), end, THRESHOLDS).astype(np.int64))
 
 
 def _blocks(reader: Reader, number: int, progress: Progress) -> Iterator[Block]:
-    """The blocks of pass `number`, telling how many runs went by of how many in all passes."""
+    """The blocks of pass `number`; reports the runs so far and the runs of all passes as progress."""
     runs = reader.totals["runs"]
     done = number * runs
     for block in reader:
@@ -105,7 +105,8 @@ def _run_through(batches: Iterator[Batch], parts: Sequence[Any]) -> None:
 
 
 def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selection, dict[str, Curve]]:
-    """The selection after the whole trace, and the curves of ws, lru and min. LabError if there is nothing to draw."""
+    """The selection after the whole trace, and the curves of ws, vmin, lru and min. Raises LabError if no reference is
+    selected, or if no time has passed."""
     selection = Selection(plan.choice, plan.in_references, bool(reader.files))
     intervals, lru, optimal = Intervals(), StackDistances(), MinDistances()
     _run_through(selection.batches(_blocks(reader, 0, progress)), (intervals, lru, optimal))
@@ -121,9 +122,9 @@ def first_pass(reader: Reader, plan: Plan, progress: Progress) -> tuple[Selectio
 
 
 def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
-    """T in the plan's unit. LabError when nothing was selected or no time has passed."""
+    """The trace's virtual time T in the plan's unit. Raises LabError if nothing was selected or no time has passed."""
     if not totals.references:
-        raise LabError(f"{reader.path}: no reference is selected: see `tidemark trace info` for what is there", USAGE)
+        raise LabError(f"{reader.path}: no reference is selected: `tidemark trace info` shows what it has", USAGE)
     if plan.in_references:
         return totals.references
     if not totals.instructions:
@@ -134,7 +135,7 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
 ) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
-    """Sizes over time, the map, the curves of pff, fifo and clock."""
+    """The working-set sizes over time, the map, and the curves of pff, fifo and clock."""
     nr_pages = first.totals.pages
     sizes = Timeline(np.array(thetas), end, nr_pages)
     pages = MapBuilder(*first.pages(), end, bool(reader.files))
@@ -154,7 +155,7 @@ def second_pass(
 
 
 def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
-    """Everything. Raises TraceError for a damaged trace, LabError when there is nothing to draw."""
+    """Compute everything. Raises TraceError if the trace is damaged, LabError if there is nothing to draw."""
     first, curves = first_pass(reader, plan, progress)
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])

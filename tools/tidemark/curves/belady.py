@@ -1,26 +1,26 @@
 """Stack distances under MIN: the fewest faults possible, for all memory sizes in one pass forward.
 
-Belady (IBM Systems Journal 5(2), 1966) showed which page to replace: the one whose next use is farthest away. Belady
-and Palermo (IBM J. Research and Development 18(1), 1974) found that the faults for every size can be had without
-looking ahead. What follows is that, in terms of intervals.
+Belady (IBM Systems Journal 5(2), 1966) showed which page to replace: the page whose next use is farthest away. Belady
+and Palermo (IBM J. Research and Development 18(1), 1974) found that the faults for every size can be computed without
+looking ahead. This file does that, in terms of intervals.
 
-A reference at t to a page used before at p is a hit if the page was kept meanwhile, that is, at every time strictly
-between p and t. At any time the page referenced takes one of C frames, so C - 1 are left to keep pages: which
-intervals can be kept is the scheduling of intervals on C - 1 machines, and taking each as its end comes, on the
-machine that was free for the shortest time, is optimal (Yannakakis and Gavril, Information Processing Letters 24(2),
+A reference at t to a page last used at p is a hit if the page was kept in between, that is, at every time strictly
+between p and t. At any time the referenced page takes one of C frames, so C - 1 are left to keep pages: choosing the
+intervals to keep is the scheduling of intervals on C - 1 machines, and it is optimal to take each interval as its end
+comes, on the machine that was free for the shortest time (Yannakakis and Gavril, Information Processing Letters 24(2),
 1987).
 
 Let a machine's value be the last time at which it kept a page. One list serves all sizes: the first C - 1 entries are
-the machines of a memory of C pages. For (p, t) the first entry i with value <= p says that memories of more than i
-pages hit. It takes the value t - 1. In larger memories the machine free for the shortest time may be another one:
-entry i's old value is carried down the list and changes place with each value that is between it and p; what is
-carried at the end is dropped. Entries nobody has used are infinitely old and stand at the end.
+the machines of a memory of C pages. For (p, t), the first entry i with value <= p says that memories of more than i
+pages hit. The entry takes the value t - 1. In larger memories the machine free for the shortest time may be another
+one: entry i's old value is carried down the list and changes place with each value that is between it and p; the value
+that is carried at the end is dropped. Unused entries are infinitely old and stand at the end.
 
 The list is stored by value, not by place: `places` has for each time slot the place of the entry with that value. The
-entries that change are then the right-to-left minima of `places` from p on, the last of them being entry i. A tree of
-minima over 64 slots, 64 times 64 and so on passes over what does not change, and 64 of them are gone through at once
-(lanes.py; `lane_of` says where a slot's place stands). Slots are renumbered in order when they run out. Then only the
-values keep one: of a page's last use counts which values are not later, so it takes the slot of the latest of these.
+entries that change are then the right-to-left minima of `places` from p on; the last of them is entry i. A tree of
+minima over 64 slots, 64 times 64 and so on skips what does not change, and 64 slots are processed at once (lanes.py;
+`lane_of` says where a slot's place is stored). When the slots run out, they are renumbered in order. Then only values
+keep a slot: for a page's last use only values not later than it matter, so it takes the slot of the latest of these.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AHEAD = 4
 @compiled
 def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
     """Carry from `slot` down; returns the place that is carried at the end. The minima say which blocks change, and are
-    corrected on the way. `waiting` has for each level which blocks of a group may have a lower place.
+    updated on the way. `waiting` has for each level the blocks of a group that may have a lower place.
     """
     node, level, reached = slot >> SHIFT, 1, 0
     place, lowest = carry(tree, node << SHIFT, np.int32(slot & MASK), DEAD)
@@ -57,7 +57,7 @@ def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
             lane = highest_bit(waiting[level])
             waiting[level] ^= ONE << lane
             node = (node & ~MASK) | lane
-            if level == 1:  # what leaves a block is known before the block has been gone through
+            if level == 1:  # the place that leaves a block is known before the block is processed
                 leaving = tree[begin + lane]
                 _, tree[begin + lane] = carry(tree, node << SHIFT, np.int32(MASK), place)
                 place = leaving
@@ -75,7 +75,7 @@ def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
 
 @compiled
 def _put(tree: Array, levels: Array, slot: Int, place: Int) -> None:
-    """Give a place to a slot that has none."""
+    """Give a place to a slot without one."""
     tree[lane_of(slot)] = place
     slot >>= SHIFT
     for level in range(1, len(levels) - 1):
@@ -90,8 +90,8 @@ def _put(tree: Array, levels: Array, slot: Int, place: Int) -> None:
 def _feed(
     pages: Array, counts: Array, begin: Int, tree: Array, levels: Array, last: Array, capacities: Array, head: Array
 ) -> Int:
-    """Run through `pages` from `begin`; `head` has the next slot, the page of the last run and the number of entries.
-    Returns where it stopped: at the end, or when the slots ran out.
+    """Process `pages` from `begin`; `head` has the next slot, the page of the last run and the number of entries.
+    Returns the index where it stopped: the end, or where the slots ran out.
     """
     slot, previous, nr_entries = np.uint64(head[0]), head[1], np.int32(head[2])
     waiting = np.zeros(len(levels), np.uint64)
@@ -127,8 +127,8 @@ def _feed(
 
 @compiled
 def _renumber(places: Array, last: Array) -> Int:
-    """Move the places together, in order, behind slot 0, and the pages' last uses to the next place that is not later,
-    for which alone they are looked at. Returns how many slots that takes.
+    """Compact the places, in order, behind slot 0, and move the pages' last uses to the next place that is not later,
+    which is all that matters of them. Returns the number of slots that are then used.
     """
     new_slots = np.empty(len(places), np.int32)
     used = 0
@@ -147,7 +147,7 @@ def _renumber(places: Array, last: Array) -> Int:
 
 
 class MinDistances:
-    """Feed it batches; `capacities()` is the histogram."""
+    """Computes the histogram of stack distances: call `feed` for each batch, then `capacities`."""
 
     def __init__(self) -> None:
         self._last = np.full(0, NEVER, np.int32)
@@ -157,7 +157,7 @@ class MinDistances:
         self._plant(np.empty(0, np.int32), 0)
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         self._nr_pages = batch.nr_pages
         self._last = grown(self._last, batch.nr_pages, NEVER)
         self._capacities = grown(self._capacities, batch.nr_pages + 2, 0)
@@ -181,8 +181,8 @@ class MinDistances:
         self._plant(places[: -(-used // LANES) * LANES], used)
 
     def _plant(self, places: np.ndarray, used: int) -> None:
-        """A tree whose first slots have the given places, `used` of them needed. Few spare slots keep what is in use
-        close together, for a long walk down the list; many make renumbering rare.
+        """Build a tree whose first slots have the given places; `used` slots are needed. Few spare slots keep the used
+        ones close together, for a long walk down the list; many spare slots make renumbering rare.
         """
         sizes = [used + used // 4 + SPARE_SLOTS]
         while sizes[-1] > LANES:

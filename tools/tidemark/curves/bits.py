@@ -1,4 +1,4 @@
-"""Machine instructions that numba has no name for."""
+"""Machine instructions that numba does not offer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def _popcount(typing_context: Any, word: Any) -> Any:
-    """How many bits of a uint64 are set, as int64."""
+    """The number of set bits of a uint64, as int64."""
     if word != types.uint64:
         return None
 
@@ -24,7 +24,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def _highest_bit(typing_context: Any, number: Any) -> Any:
-    """The place of the highest set bit of a positive number of 64 bits: floor(log2(number)), in the same type."""
+    """The index of the highest set bit of a positive number of 64 bits: floor(log2(number)), in the same type."""
     if number not in (types.int64, types.uint64):
         return None
 
@@ -37,7 +37,7 @@ def _highest_bit(typing_context: Any, number: Any) -> Any:
 
 @intrinsic
 def _fetch_early(typing_context: Any, array: Any, at: Any) -> Any:
-    """Tell the processor that element `at` of an array, which has it, is wanted soon."""
+    """Prefetch element `at` of an array. `at` must be inside the array."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -50,5 +50,5 @@ def _fetch_early(typing_context: Any, array: Any, at: Any) -> Any:
     return types.void(array, types.int64), generate
 
 
-# To callers they are functions of their arguments alone.
+# For callers: the typing context is not one of their arguments.
 popcount, highest_bit, fetch_early = cast(Any, _popcount), cast(Any, _highest_bit), cast(Any, _fetch_early)

@@ -1,4 +1,4 @@
-"""The figures of a trace, each with the table it is drawn from."""
+"""The figures of a trace, each with the table from which it is drawn."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def all_figures(found: Analysis, space_names: Mapping[int, str]) -> list[Figure]
 
 
 def curve_table(curve: Curve, unit: str) -> Table:
-    """One curve's points; with its window or threshold, if its parameter is no number of frames."""
+    """One curve's points; with its window or threshold if the parameter is not a number of frames."""
     first = {f"theta_{unit}": curve.parameters} if curve.policy in BY_WINDOW else {}
     columns = first | {
         "mean_resident_pages": curve.sizes,
@@ -75,14 +75,14 @@ def curve_table(curve: Curve, unit: str) -> Table:
 
 
 def cell_classes(counts: np.ndarray) -> np.ndarray:
-    """u8[rows, slices] of counts [rows, slices, kinds]: WRITTEN before READ before INSTRUCTION before UNUSED."""
+    """u8[rows, slices] of counts [rows, slices, kinds]: the first of WRITTEN, READ, INSTRUCTION, UNUSED to apply."""
     used = counts > 0
     conditions = [used[..., 2] | used[..., 3] | used[..., 5], used[..., 1] | used[..., 4], used[..., 0]]
     return np.select(conditions, [WRITTEN, READ, INSTRUCTION], UNUSED).astype(np.uint8)
 
 
 def map_classes(found: ReferenceMap) -> np.ndarray:
-    """The same of a map, whose upper rows are of files."""
+    """The cell classes of a map; its upper rows are pages of files."""
     classes = cell_classes(found.counts)
     of_files = classes[found.own_rows :]
     of_files[of_files > UNUSED] += FILE_TEXT - INSTRUCTION
@@ -90,13 +90,13 @@ def map_classes(found: ReferenceMap) -> np.ndarray:
 
 
 def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
-    """The indices at which a new region begins: another space, or a gap of more than SAME_REGION_PAGES."""
+    """The indices at which a new region begins: at another space, or after a gap of more than SAME_REGION_PAGES."""
     gaps = np.diff(pages.astype(np.int64)) > SAME_REGION_PAGES
     return np.flatnonzero(np.concatenate([[True], gaps | (np.diff(spaces.astype(np.int64)) != 0)]))
 
 
 def map_table(found: ReferenceMap, unit: str) -> Table:
-    """The cells with references. They share the objects of their row and slice, which saves memory."""
+    """The cells with references. They share the objects of their row and slice to save memory."""
     rows, slices = np.nonzero(found.counts.any(axis=2))
     first, last = found.span(np.arange(len(found.counts)))
     kinds = KINDS if found.own == len(found.pages) else ALL_KINDS
@@ -111,7 +111,7 @@ def map_table(found: ReferenceMap, unit: str) -> Table:
 
 
 def page_name(found: ReferenceMap, place: int) -> str:
-    """A page's address, or of a file's its store and number."""
+    """A page's address, or for a page of a file its store and number."""
     page = int(found.pages[place])
     if place < found.own:
         return f"{page << PAGE_SHIFT:#010x}"
@@ -119,7 +119,7 @@ def page_name(found: ReferenceMap, place: int) -> str:
 
 
 def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) -> None:
-    """The address at which each region begins, as far as there is room; with several spaces, where each begins."""
+    """The address at which each region begins, if there is room; with several spaces, also where each begins."""
     several = len(np.unique(found.spaces[: found.own])) > 1
     rows = len(found.counts)
     places: list[float] = []
@@ -176,14 +176,14 @@ def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> F
         return picture
 
     per_row = f", {found.per_row} pages to a row" if found.per_row > 1 else ""
-    caption = f"Rows are the {len(found.pages):,} pages used{per_row}; lines part regions that lie apart."
+    caption = f"Rows are the {len(found.pages):,} pages used{per_row}; lines separate distant regions."
     if found.own < len(found.pages):
         caption += f" Above, hatched: {len(found.pages) - found.own:,} pages of files, by store and page of the file."
     return Figure("reference-map", "Reference map", caption, map_table(found, unit), draw)
 
 
 def window_label(theta: int, unit: str) -> str:
-    """How a window is named in legends."""
+    """The name of a window in legends."""
     return f"θ = {EngFormatter(sep=' ')(theta)} {unit}"
 
 
@@ -210,7 +210,7 @@ def sizes_over_time(found: WorkingSetSizes, unit: str) -> Figure:
 
 
 def distribution(found: WorkingSetSizes, unit: str) -> Figure:
-    """Which share of the time the working set has which size, an axes for each window."""
+    """The share of time for each size of the working set, with one axes per window."""
     shown = found.shares[: len(WINDOW_COLOURS)]
     used = np.flatnonzero(found.shares.any(axis=0))
     width = max(1, -(-(used[-1] - used[0] + 1) // DISTRIBUTION_BARS))
@@ -243,7 +243,7 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
-    """A line; where only some sizes were simulated, with a point for each; of PFF only points, for a little more of its
+    """A line; if only some sizes were simulated, with a point for each; PFF has points only, because a slightly larger
     threshold can double its size.
     """
     marker: dict[str, Any] = {"marker": ".", "markersize": 2.5, "linewidth": 0.6} if curve.policy in SIMULATED else {}
@@ -266,7 +266,7 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
 
 
 def _draw_theory(axes: Axes, curve: Curve) -> None:
-    """g = D, if some size comes near, and a·x^k, if it fits. The axes stay as the curves left them."""
+    """Draw g = D if the curves reach it, and a·x^k if it fits. The limits of the axes stay the same."""
     law, limits = power_law(curve), axes.get_ylim()
     if curve.delay <= limits[1]:
         axes.axhline(curve.delay, color=BLACK, linewidth=0.7, linestyle="--", label="_delay")
@@ -281,10 +281,10 @@ def _draw_theory(axes: Axes, curve: Curve) -> None:
 
 
 def _theory(curve: Curve, unit: str) -> str:
-    """The same in words."""
+    """The sentences of the caption on g = D and a·x^k."""
     law, delay = power_law(curve), f"{curve.delay:,} {unit}"
     if curve.delay > curve.lifetimes.max():
-        said = f"No size reaches g = D, {delay}: at each the program waits longer for the disk than it computes."
+        said = f"No size reaches g = D, {delay}: at every size the program waits longer for the disk than it computes."
     else:
         said = f"Dashed: g = D, {delay}; below it the program waits longer for the disk than it computes."
     if law is None:
@@ -295,7 +295,7 @@ def _theory(curve: Curve, unit: str) -> str:
 
 
 def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
-    """g(x) of each policy, with the primary knees and the rays that touch there."""
+    """g(x) of each policy, with the primary knees and the rays that touch the curve there."""
 
     def draw() -> Canvas:
         picture, ((linear, logarithmic),) = canvas(columns=2, row_in=3.0)
@@ -315,14 +315,14 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         return picture
 
     without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
-    caption = "Dots: primary knees, where the steepest ray touches; circles: other knees. Right: logarithmic."
+    caption = "Dots: primary knees, where the steepest ray touches the curve; circles: other knees. Right: logarithmic."
     caption += f" Without a knee: {', '.join(without)}." if without else ""
     caption += f" {_theory(curves['lru'], unit)}"
     return Figure("lifetime", "Lifetime functions", caption, knee_table(curves, unit), draw)
 
 
 def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
-    """Faults for each reference, by mean resident set."""
+    """Faults per reference, by mean resident set."""
 
     def draw() -> Canvas:
         picture, ((axes,),) = canvas(row_in=2.8)
@@ -332,7 +332,7 @@ def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
         _plain_ticks(axes.xaxis)
         whole_numbers(axes.yaxis)
         axes.set_xlabel("mean resident set x (pages)")
-        axes.set_ylabel("faults for each reference")
+        axes.set_ylabel("faults per reference")
         picture.legend(loc="outside upper left", ncols=len(curves))
         return picture
 
@@ -344,7 +344,7 @@ def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
 
 
 def knee_table(curves: Mapping[str, Curve], unit: str) -> Table:
-    """A row for each policy: its primary knee and its least space-time; empty where there is none."""
+    """A row for each policy: its primary knee and its least space-time; None where a policy has none."""
     rows = [knee_row(curve, unit) for curve in curves.values()]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -365,7 +365,7 @@ def knee_row(curve: Curve, unit: str) -> dict[str, object]:
 
 
 def spacetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
-    """C(x) of each policy, its least value marked."""
+    """C(x) of each policy, with its least value marked."""
 
     def draw() -> Canvas:
         picture, ((axes,),) = canvas(row_in=2.6)
@@ -388,5 +388,5 @@ def spacetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         return picture
 
     delay = next(iter(curves.values())).delay
-    caption = f"C = x (T + D K) with D = {delay:,} {unit} for a fault. Triangles: least."
+    caption = f"C = x (T + D K) with D = {delay:,} {unit} per fault. Triangles mark the least values."
     return Figure("spacetime", "Space-time product", caption, knee_table(curves, unit), draw)

@@ -1,7 +1,7 @@
 """The folder of a trace's curves: curves.json, a CSV for each curve, and PNG, SVG and CSV of each figure.
 
-It is made under another name beside its place and renamed when complete, so that a failure, a full disk or Ctrl-C
-leaves what was there before.
+It is made under another name beside its final place and renamed when complete, so that an error, a full disk or Ctrl-C
+leaves the previous folder unchanged.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MAX_WINDOWS = len(WINDOW_COLOURS)
 
 
 def of_files(found: Analysis) -> dict[str, int]:
-    """How many of the pages are of files, and references to them."""
+    """The number of pages of files, and of references to them."""
     shown = found.map
     return {"references": int(shown.counts[shown.own_rows :].sum()), "pages": len(shown.pages) - shown.own}
 
 
 def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
-    """What curves.json holds: totals, what was selected, knees, and means."""
+    """The content of curves.json: totals, the selection, knees, and means."""
     plan, totals = found.plan, found.totals
     choice, law = plan.choice, power_law(found.curves["lru"])
     kinds = ALL_KINDS if reader.files else KINDS
@@ -72,7 +72,7 @@ def summary(reader: Reader, found: Analysis) -> dict[str, Any]:
 
 
 def write(reader: Reader, found: Analysis, out: Path) -> dict[str, Any]:
-    """Make the folder `out`; returns the summary. LabError when it cannot be written."""
+    """Make the folder `out`; returns the summary. Raises LabError if it cannot be written."""
     names = {row["space"]: row.get("name", "") for row in reader.spaces}
     told = summary(reader, found)
     try:

@@ -1,8 +1,8 @@
-"""64 numbers at once, in the machine's vector instructions: numba has no name for these either.
+"""64 numbers at once, with the machine's vector instructions, which numba does not offer either.
 
-Each function takes an i32 array and the place of the first of 64 neighbours in it, which must all be inside. They are
-in order; but for `carry` number k stands at `lane_of(k)`: in four rows of 16, a column of which has four neighbours.
-What goes from number to number then goes down four rows at once, and only the columns are left to go along.
+Each function takes an i32 array and the index of the first of 64 neighbours in it, all of which must be inside. They
+are in order, except for `carry`: there number k is stored at `lane_of(k)`, in four rows of 16, where a column has four
+neighbours. A step from number to number then handles four rows at once, and only the columns are left to step through.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TWO = cast(Any, types.UniTuple)(types.int32, 2)
 
 @compiled
 def lane_of(number: Int) -> Int:
-    """Where a number stands for `carry`; both uint64, and of all blocks of 64 in a row."""
+    """The index at which `carry` expects a number, in consecutive blocks of 64; both are uint64."""
     column = (number >> np.uint64(2)) & np.uint64(15)
     return (number & ~np.uint64(63)) | ((number & np.uint64(3)) << np.uint64(4)) | column
 
@@ -36,7 +36,7 @@ def _vector(numbers: list[int]) -> Any:
 
 
 def _vector_at(context: Any, builder: Any, kind: Any, array: Any, at: Any, lanes: int) -> Any:
-    """A pointer to so many numbers."""
+    """A pointer to `lanes` numbers from index `at`."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), ir.VectorType(I32, lanes).as_pointer())
 
@@ -48,7 +48,7 @@ def _splat(builder: Any, number: Any, lanes: int) -> Any:
 
 
 def _moved(builder: Any, vector: Any, far: int) -> Any:
-    """Each lane's number so many lanes lower; LAST comes in at the end."""
+    """Move each lane's number down by `far` lanes; LAST fills the end."""
     lanes = vector.type.count
     return builder.shuffle_vector(
         vector, _vector([LAST] * lanes), _vector([min(at + far, lanes) for at in range(lanes)])
@@ -56,7 +56,7 @@ def _moved(builder: Any, vector: Any, far: int) -> Any:
 
 
 def _less(builder: Any, one: Any, other: Any) -> Any:
-    """The lesser of each lane."""
+    """The lesser number of each lane."""
     return builder.select(builder.icmp_signed("<", one, other), one, other)
 
 
@@ -65,7 +65,7 @@ def _greater(builder: Any, one: Any, other: Any) -> Any:
 
 
 def _least_after(builder: Any, vector: Any) -> Any:
-    """In each lane the least from there to the end."""
+    """In each lane, the least number from that lane to the end."""
     far = 1
     while far < vector.type.count:
         vector = _less(builder, vector, _moved(builder, vector, far))
@@ -74,12 +74,12 @@ def _least_after(builder: Any, vector: Any) -> Any:
 
 
 def _arriving(builder: Any, least: Any, carried: Any) -> Any:
-    """What is carried when it comes to each lane, by the least from each lane to the end."""
+    """The number that is carried when the walk reaches each lane. `least`: as _least_after returns it."""
     return _less(builder, _moved(builder, least, 1), _splat(builder, carried, least.type.count))
 
 
 def _least_of(builder: Any, vector: Any) -> Any:
-    """The least of all, by halves."""
+    """The least number of all lanes, found by halving."""
     half = vector.type.count
     while half > 1:
         half //= 2
@@ -89,7 +89,7 @@ def _least_of(builder: Any, vector: Any) -> Any:
 
 
 def _least_row(builder: Any, rows: list[Any]) -> Any:
-    """The least of each column."""
+    """The least number of each column."""
     return _less(builder, _less(builder, rows[0], rows[1]), _less(builder, rows[2], rows[3]))
 
 
@@ -99,7 +99,7 @@ def _first(builder: Any, vector: Any) -> Any:
 
 @intrinsic
 def _lower(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> Any:
-    """Bit k is set if number k takes part when `carried` changes places with each lower number from number `top` (-1:
+    """Bit k is set if number k takes part if `carried` is exchanged with each lower number from number `top` (-1:
     none) down to number 0; uint64.
     """
 
@@ -115,7 +115,7 @@ def _lower(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> 
 
 @intrinsic
 def _least(typing_context: Any, array: Any, at: Any) -> Any:
-    """The least of the numbers, int32."""
+    """The least of the 64 numbers, int32."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _vector_at(context, builder, signature.args[0], args[0], args[1], LANES)
@@ -125,7 +125,7 @@ def _least(typing_context: Any, array: Any, at: Any) -> Any:
 
 
 def _down(builder: Any, old: list[Any], top: Any, carried: Any) -> tuple[list[Any], Any]:
-    """Rows after `carried` has gone down from number `top`, and what is carried then."""
+    """The rows after carrying `carried` down from number `top`, and the number that is carried then."""
     last, tops = _vector([LAST] * COLUMNS), _splat(builder, top, COLUMNS)
     numbers = [_vector([ROWS * column + row for column in range(COLUMNS)]) for row in range(ROWS)]
     outside = [builder.icmp_signed(">", row, tops) for row in numbers]
@@ -141,8 +141,8 @@ def _down(builder: Any, old: list[Any], top: Any, carried: Any) -> tuple[list[An
 
 @intrinsic
 def _carry(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> Any:
-    """Exchange `carried` with each lower number from number `top` down to number 0; what is carried then, and the least
-    number afterwards, both int32. The numbers stand at `lane_of`.
+    """Exchange `carried` with each lower number from number `top` down to number 0. Returns the number that is carried
+    then, and the least number afterwards, both int32. Number k is stored at `lane_of(k)`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -156,5 +156,5 @@ def _carry(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> 
     return TWO(array, types.uint64, types.int32, types.int32), generate
 
 
-# To callers they are functions of numbers alone.
+# For callers: the typing context is not one of their arguments.
 lower, least, carry = cast(Any, _lower), cast(Any, _least), cast(Any, _carry)

@@ -1,26 +1,26 @@
 """From faults by size to lifetime functions, their knees, and space-time products.
 
-The lifetime function g(x) is the mean virtual time between faults when the mean resident set is x pages (Belady and
-Kuehner, CACM 12(5), 1969): g = T / K, with K all faults, first references included. x is the frames given for a memory
-of fixed size, and the mean working-set size for the working set.
+The lifetime function g(x) is the mean virtual time between faults if the mean resident set is x pages (Belady and
+Kuehner, CACM 12(5), 1969): g = T / K, where K is all faults, first references included. x is the number of frames for a
+memory of fixed size, and the mean working-set size for the working set.
 
 A knee is where a ray from the origin touches the curve from above (Denning, IEEE Trans. Software Engineering SE-6(1),
 1980): g(x) / x, the slope of the ray to x, is greater there than on both sides. The primary knee is the one with the
 steepest ray. At the curve's end, where memory holds all pages, each fault is a first reference; there the ray is often
-steeper than any other, but it touches nothing: the curve is only cut off, by the end of the trace. So it is no knee,
-as little as the curve's first point is, and a curve that is nowhere bent enough has none. Less than one page is no
-place to run a program, so only x >= 1 is looked at. What rises and falls by less than DIP is taken for chance.
+steeper than any other, but it does not touch the curve: the curve is only cut off, by the end of the trace. So the end
+is not a knee, nor is the curve's first point, and a curve that is nowhere bent enough has none. A program cannot run in
+less than one page, so only x >= 1 is considered. Rises and falls by less than DIP are taken for chance.
 
 Localities within localities (a loop's few pages, a phase's many) give a curve several knees, and the primary one need
 not be the one of interest.
 
-Belady and Kuehner drew g = a x^k where memory is short; k is often between 1.5 and 3. It is fitted here to the
-logarithms, at sizes of equal ratios from one page to the last knee: beyond that the curve is another one. A fit with an
-R² below FITS says nothing. Where g = D, the mean delay of a fault, a program computes as long as it waits; below that
-the disk is what limits it.
+Belady and Kuehner drew g = a x^k where memory is short; k is often between 1.5 and 3. Here it is fitted to the
+logarithms, at sizes of equal ratios from one page to the last knee: beyond that the curve has another shape. A fit with
+an R² below FITS says nothing. Where g = D, the mean delay of a fault, a program computes as long as it waits; below
+that the disk is the bottleneck.
 
-Space-time, what a run costs in memory held over time (same paper, and equation 4.3 of McMenamin's report): x * T while
-the program runs and about x * D for each fault, so C = x * (T + D * K), with the mean delay D of a fault.
+Space-time is what a run costs in memory held over time (same paper, and equation 4.3 of McMenamin's report): x * T
+while the program runs and about x * D for each fault, so C = x * (T + D * K), where D is the mean delay of a fault.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DIP = 0.1  # a peak is higher than the lowest value on each side by this share o
 
 
 def peaks(values: Sequence[float]) -> list[int]:
-    """The places of the highest values between two dips. The first value and the last are none."""
+    """The indices of the highest values between two dips. The first and the last value do not count."""
     found: list[int] = []
     at, rising = 0, False
     for place, value in enumerate(values):
@@ -86,18 +86,18 @@ class Curve:
         return next(iter(self.knees()), None)
 
     def other_knees(self) -> list[int]:
-        """The indices of the others, in ascending order of their sizes."""
+        """The indices of the other knees, in ascending order of their sizes."""
         return sorted(self.knees()[1:], key=lambda index: float(self.sizes[index]))
 
     def cheapest(self) -> int | None:
-        """The index of the least space-time, of sizes from one page on; None if there is no such size."""
+        """The index of the least space-time among sizes of at least one page; None if there is no such size."""
         eligible = np.flatnonzero(self.sizes >= SMALLEST_SIZE)
         return int(eligible[np.argmin(self.spacetimes[eligible])]) if len(eligible) else None
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """g = factor * x ** exponent from the size `first` to `last`; `r2` is that of the logarithms."""
+    """g = factor * x ** exponent from the size `first` to `last`; `r2` is the R² of the fit to the logarithms."""
 
     factor: float
     exponent: float
@@ -106,13 +106,13 @@ class PowerLaw:
     r2: float
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
-        """g of these sizes."""
+        """The law's g at these sizes."""
         lifetimes: np.ndarray = self.factor * sizes**self.exponent
         return lifetimes
 
 
 def power_law(curve: Curve) -> PowerLaw | None:
-    """The fit, None when there are no three sizes to fit it to."""
+    """The fit; None if it would have fewer than three sizes, or if g is constant."""
     order = np.argsort(curve.sizes, kind="stable")
     order = order[curve.sizes[order] >= SMALLEST_SIZE]
     last = max((float(curve.sizes[knee]) for knee in curve.knees()), default=float(curve.sizes.max()))
@@ -129,8 +129,8 @@ def power_law(curve: Curve) -> PowerLaw | None:
 
 
 def from_depths(policy: str, histogram: np.ndarray, end: int, delay: int) -> Curve:
-    """The curve of a stack algorithm: histogram i64[pages + 1] of the smallest memory in which a reference hits, and at
-    0 the first references. One point for each memory from 1 page to all.
+    """The curve of a stack algorithm. histogram i64[pages + 1] has at c the references that hit from a memory of c
+    pages on, and at 0 the first references. The curve has one point for each memory from 1 page to all.
     """
     hits = np.cumsum(histogram[1:])
     frames = np.arange(1, len(histogram), dtype=np.int64)

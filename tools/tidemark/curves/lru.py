@@ -1,16 +1,15 @@
 """Stack distances under LRU: the faults for all memory sizes in one pass.
 
-Mattson, Gecsei, Slutz and Traiger (IBM Systems Journal 9(2), 1970): with LRU, what a memory of C pages holds is the
-first C of the stack of pages in order of last use. A reference whose page is at depth d faults in exactly the memories
-of fewer than d pages, so a histogram of depths gives the faults for all sizes.
+Mattson, Gecsei, Slutz and Traiger (IBM Systems Journal 9(2), 1970): with LRU, a memory of C pages holds the first C
+entries of the stack of pages in order of last use. A reference to a page at depth d faults in exactly the memories of
+fewer than d pages, so a histogram of depths gives the faults for all sizes.
 
 The depth of a page is one more than the number of pages used since its last use. Each run of references takes the next
-slot of a row of bits; the bit of a page's last slot is set, all others are not. The depth is then the number of bits
-set from the page's slot on: part of a word, the words up to the end of its block, and the counts of later blocks, of
-which groups are counted too. So near pages, the usual case, cost one word, and far ones a few dozen additions. When
-the row is full, the set bits are moved together, which renumbers the slots in order. The row has at least four slots
-for each distinct page: moving happens once in three references a page, or less often, and memory is a few bytes a
-page.
+slot of a row of bits; only the bit of each page's last slot is set. The depth is then the number of bits set from the
+page's slot on: part of a word, the words up to the end of its block, and the counts of later blocks and groups of
+blocks. So near pages, the usual case, cost one word, and distant ones a few dozen additions. When the row is full, the
+set bits are moved together, which renumbers the slots in order. The row has at least four slots for each distinct page:
+this happens at most once in three references per page, and the row takes a few bytes per page.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tidemark.curves.bits import popcount
 from tidemark.curves.runs import Array, Batch, grown
 from tidemark.jit import Int, compiled
 
-# Unsigned: an index that may be negative costs numba a test, and keeps it from using vector instructions.
+# Unsigned: an index that may be negative costs a test, and keeps numba from using vector instructions.
 ONE = np.uint64(1)
 WORD_SHIFT, WORD_MASK = np.uint64(6), np.uint64(63)
 BLOCK_SHIFT, BLOCK_MASK = np.uint64(9), np.uint64(7)  # 8 words to a block
@@ -36,7 +35,7 @@ NEVER = -1
 
 @compiled
 def _later(bits: Array, blocks: Array, groups: Array, slot: Int, head: Array) -> Int:
-    """How many bits are set from `slot` on, where `head` is the last slot that may have one."""
+    """The number of set bits from `slot` on; `head` is the last slot that may have one."""
     word = slot >> WORD_SHIFT
     found = popcount(bits[word] >> (slot & WORD_MASK))
     for k in range(word + ONE, (word | BLOCK_MASK) + ONE):
@@ -53,8 +52,8 @@ def _later(bits: Array, blocks: Array, groups: Array, slot: Int, head: Array) ->
 def _feed(
     pages: Array, counts: Array, begin: Int, row: tuple[Any, ...], last: Array, depths: Array, head: Array
 ) -> Int:
-    """Run through `pages` from `begin`; `head` has the next slot and the page of the last run. Returns where it
-    stopped: at the end, or when the row was full.
+    """Process `pages` from `begin`; `head` has the next slot and the page of the last run. Returns the index where it
+    stopped: the end, or where the row was full.
     """
     bits, blocks, groups = row
     slot, previous = np.uint64(head[0]), head[1]
@@ -87,7 +86,7 @@ def _feed(
 
 @compiled
 def _rank(bits: Array, last: Array) -> Int:
-    """Replace each page's slot by the number of set bits before it."""
+    """Replace each page's slot by the number of set bits before it. Returns the number of set bits."""
     before = np.empty(len(bits), np.int64)
     total = 0
     for word in range(len(bits)):
@@ -102,7 +101,7 @@ def _rank(bits: Array, last: Array) -> Int:
 
 
 class StackDistances:
-    """Feed it batches; `depths()` is the histogram. Memory: at most some 32 bytes for each distinct page."""
+    """Feed it batches; `depths()` is the histogram. Memory: at most some 32 bytes per page."""
 
     def __init__(self) -> None:
         self._last = np.full(0, NEVER, np.int32)
@@ -112,7 +111,7 @@ class StackDistances:
         self._new_row(FIRST_SLOTS, 0)
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         self._nr_pages = batch.nr_pages
         self._last = grown(self._last, batch.nr_pages, NEVER)
         self._depths = grown(self._depths, batch.nr_pages + 1, 0)
@@ -133,7 +132,7 @@ class StackDistances:
         self._new_row(max(64 * len(self._bits), -(-SLOTS_A_PAGE * live // GROUP_SLOTS) * GROUP_SLOTS), live)
 
     def _new_row(self, nr_slots: int, live: int) -> None:
-        """A row whose first `live` bits are set."""
+        """Start a new row whose first `live` bits are set."""
         flags = np.zeros(nr_slots, np.uint8)
         flags[:live] = 1
         self._bits = np.packbits(flags, bitorder="little").view(np.uint64)

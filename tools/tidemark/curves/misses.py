@@ -1,4 +1,4 @@
-"""Miss ratios of policies on strings of references: what `tidemark compare` counts, as a picture."""
+"""Miss ratios of policies on strings of references: the counts of `tidemark compare` as a picture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOUNDS = {"LRU": Look(GREY, "--"), "MIN": Look(BLACK, "--")}
 
 
 def looks(policies: Sequence[str]) -> dict[str, Look]:
-    """The look of each policy; those of one colour differ by their dashes."""
+    """The look of each policy; policies of one colour differ by their dashes."""
     found: dict[str, Look] = {}
     for policy, colour in colours([policy for policy in policies if policy not in BOUNDS]).items():
         same = sum(look.colour == colour for look in found.values())
@@ -38,7 +38,7 @@ def looks(policies: Sequence[str]) -> dict[str, Look]:
 
 
 def miss_ratios(cells: Sequence[Mapping[str, Any]]) -> Figure:
-    """An axes for each string: misses for each reference against frames, a line for each policy. `cells` have string,
+    """One axes per string: misses per reference against frames, a line for each policy. `cells` have string,
     references, frames, policy and misses.
     """
     strings = list(dict.fromkeys(cell["string"] for cell in cells))
@@ -59,10 +59,10 @@ def miss_ratios(cells: Sequence[Mapping[str, Any]]) -> Figure:
         for one in axes.flat[len(strings) :]:
             one.remove()
         picture.supxlabel("frames", fontsize=8)
-        picture.supylabel("misses for each reference", fontsize=8)
+        picture.supylabel("misses per reference", fontsize=8)
         legend(picture, of_policy, columns=8)
         return picture
 
     rows = [{**cell, "miss_ratio": cell["misses"] / cell["references"]} for cell in cells]
-    caption = "Points were simulated or computed, the lines only join them. No policy can be below MIN."
+    caption = "Points were simulated or computed, lines only connect them. No policy can be below MIN."
     return Figure("miss-ratio", "Miss ratios", caption, of_rows(rows), draw)

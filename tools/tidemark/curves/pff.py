@@ -1,13 +1,13 @@
 """The page-fault-frequency policy for several thresholds at once.
 
 Chu and Opderbeck ("Program behavior and the page-fault-frequency replacement algorithm", Computer 9(11), 1976) look at
-faults only. If the last one was more than tau ago, the program has more than it needs, and at the fault all pages go
-that were not used since the last one; otherwise it keeps what it has, and the page is added. The page that faulted is
-used, by the access that faulted.
+faults only. If the last fault was more than tau ago, the program has more pages than it needs, and the fault evicts all
+pages that were not used since the last fault; otherwise the program keeps its pages, and the new page is added. The
+page that faulted counts as used, by the access that faulted.
 
-As in queues.py a page has a word in which each threshold has a bit, so a reference that faults for none of them costs
-one look. Whether a page was used since a threshold's last fault, the time of its last use says; in the order of runs,
-because several can happen in one unit of time.
+As in queues.py a page has a word with a bit for each threshold, so a reference that faults for no threshold costs one
+look. The time of a page's last use says whether it was used since a threshold's last fault; this time is the number of
+the run, because several runs can fall into one unit of time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOT_YET = -(2**62)
 
 @compiled
 def _shrink(k: Int, size: Int, since_run: Int, queue: Array, resident: Array, last_run: Array) -> Int:
-    """Let the pages of threshold k go that were not used since that run; returns how many are left."""
+    """Evict threshold k's pages that were not used since run `since_run`. Returns the number of pages left."""
     kept: Int = 0
     for place in range(size):
         page = queue[k, place]
@@ -42,7 +42,7 @@ def _shrink(k: Int, size: Int, since_run: Int, queue: Array, resident: Array, la
 
 @compiled
 def _fault(now: Int, run: Int, page: Int, k: Int, tau: Int, state: Array, pages: tuple[Any, ...]) -> None:
-    """`page` is not in memory for threshold k."""
+    """Handle a fault on `page` for threshold k."""
     queue, resident, last_run = pages
     state[k, PAGE_TIME] += state[k, SIZE] * (now - state[k, SINCE])
     if now - state[k, FAULT_AT] > tau:
@@ -74,7 +74,7 @@ def _feed(runs: tuple[Any, ...], first_run: Int, taus: Array, state: Array, page
 
 class PageFaultFrequency:
     """PFF with thresholds `taus` i64[k], at most MAX_THRESHOLDS, in units of time. Feed it batches; then `result(T)`.
-    Memory: for each page 16 bytes, and 4 for each threshold.
+    Memory: 16 bytes per page, and 4 per page and threshold.
     """
 
     def __init__(self, taus: np.ndarray, nr_pages: int) -> None:
@@ -86,7 +86,7 @@ class PageFaultFrequency:
         self._runs = 0
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         runs = (batch.pages, batch.counts, batch.starts, batch.steps)
         _feed(runs, self._runs, self.taus, self._state, self._pages)
         self._runs += len(batch.pages)

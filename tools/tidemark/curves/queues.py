@@ -1,14 +1,14 @@
 """FIFO and CLOCK in memories of several sizes at once.
 
-Neither is a stack algorithm: what a memory of C pages holds need not be part of what a larger one holds (Belady,
-Nelson and Shedler, CACM 12(6), 1969, found FIFO faulting more often with more frames), so there is no way around
-simulating each size. But where a page is in memory, its reference costs one look for all of them: a page has a word in
-which each memory has a bit, and only for the zeros there is more to do.
+Neither is a stack algorithm: the content of a memory of C pages need not be part of the content of a larger one
+(Belady, Nelson and Shedler, CACM 12(6), 1969, found that FIFO can fault more often with more frames), so each size has
+to be simulated. But if a page is resident in all memories, its reference costs a single look: a page has a word with a
+bit for each memory, and only the zeros need more work.
 
-These are the kernel's two: the reference that faults is no use of the page, every other one sets its accessed bit, a
-run's later ones too. A page of a file that `read` or `write` brought in is not mapped; its first other use is a minor
-fault, which clears the bit, and calls themselves never set it. The test is the kernel's own C files in the simulator
-(tools/vmsim).
+Both are the kernel's versions: the reference that faults does not count as a use of the page, every other reference
+sets its accessed bit, as do a run's later ones. A page of a file that `read` or `write` brought in is not mapped; its
+first other use is a minor fault, which clears the bit, and system calls never set it. The test compares with the
+kernel's own C files in the simulator (tools/vmsim).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tidemark.curves.runs import Array, Batch
 from tidemark.jit import Int, compiled
 
 POLICIES = ("fifo", "clock")
-MAX_SIZES = 32  # two policies, and a bit for each in a word
+MAX_SIZES = 32  # two policies, each with a bit per size in one word
 ONE, NONE = np.uint64(1), np.uint64(0)
 FIRST_CALL = 4  # of tidemark.trace.ALL_KINDS
 BEGIN, END, HAND, FAULTS = range(4)
@@ -32,8 +32,8 @@ BEGIN, END, HAND, FAULTS = range(4)
 def _feed(
     runs: tuple[Any, ...], of_file: Array, memories: Array, queue: Array, words: tuple[Any, ...], clock: Int
 ) -> None:
-    """Run through `runs`. `words`: in which memories is a page resident, used, mapped; `clock`: the bits of CLOCK's.
-    A free frame has the page after the last, which is never used.
+    """Process `runs`. `words`: the memories in which a page is resident, used, mapped; `clock`: the bits of the
+    memories under CLOCK. A free frame holds the page after the last one, which is never used.
     """
     pages, kinds, counts = runs
     resident, used, mapped = words
@@ -63,7 +63,7 @@ def _feed(
 
 class Queues:
     """The two policies in memories of `sizes` pages, at most MAX_SIZES of them, each at least 1. `of_file` bool[pages]:
-    is it a file's page? Feed it batches; `faults()` is the result. Memory: 24 bytes a page, and 8 for each frame.
+    whether a page is a file's. Feed it batches, then call `faults()`. Memory: 24 bytes per page, and 8 per frame.
     """
 
     def __init__(self, sizes: np.ndarray, of_file: np.ndarray) -> None:
@@ -77,10 +77,10 @@ class Queues:
         self._clock = np.uint64(((1 << len(sizes)) - 1) << len(sizes))
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         runs = (batch.pages, batch.kinds, batch.counts)
         _feed(runs, self._of_file, self._memories, self._queue, self._words, self._clock)
 
     def faults(self) -> dict[str, np.ndarray]:
-        """i64[sizes] by policy."""
+        """The number of faults, i64[sizes], by policy."""
         return dict(zip(POLICIES, self._memories[:, FAULTS].reshape(len(POLICIES), -1).copy()))

@@ -1,8 +1,8 @@
-"""The reference map: which pages a program uses when, and how. Figures 2.1 to 2.5 of McMenamin's report are such maps.
+"""The reference map: when and how a program uses each page. Figures 2.1 to 2.5 of McMenamin's report are such maps.
 
-Pages that are never used take no room: the rows are the pages used, in order of space and address, several to a row if
-there are more than MAX_ROWS; above them those of files. The columns are slices of virtual time. A cell counts the
-references of each kind; those of a run that reaches over several slices are spread evenly.
+Pages that are never used are left out: the rows are the used pages, in order of space and address, several to a row if
+there are more than MAX_ROWS; above them are pages of files. The columns are slices of virtual time. A cell counts the
+references of each kind; the references of a run that lasts over several slices are spread evenly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLICES = 800
 class ReferenceMap:
     """`counts` i64[rows, slices, kinds]; `times` i64[slices]: end of each slice; `spaces` u16[pages] and `pages`
     u64[pages] in order of row, `per_row` of them to a row (the last row may have fewer). The first `own` are the
-    programs' own pages, the others are of files and begin a row.
+    programs' own pages, the others are pages of files and begin a new row.
     """
 
     counts: np.ndarray
@@ -36,15 +36,15 @@ class ReferenceMap:
 
     @property
     def own_rows(self) -> int:
-        """How many rows are of the programs' own pages."""
+        """The number of rows with the programs' own pages."""
         return -(-self.own // self.per_row)
 
     def row_of(self, index: int) -> int:
-        """The row of a page, given by its place in `pages`."""
+        """The row of a page, given by its index in `pages`."""
         return int(rows_of(np.array(index), self.own, self.per_row))
 
     def span(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The places in `pages` of the first and the last page of rows."""
+        """The indices in `pages` of the first and the last page of each of `rows`."""
         of_file = rows >= self.own_rows
         first = rows * self.per_row - of_file * (self.own_rows * self.per_row - self.own)
         end = np.where(of_file, len(self.pages), self.own)
@@ -52,7 +52,7 @@ class ReferenceMap:
 
 
 def rows_of(places: Array, own: int, per_row: int) -> Array:
-    """The rows of pages: those of files begin a new one."""
+    """The rows of pages, given by their indices; pages of files begin a new row."""
     rows: Array = np.where(places < own, places // per_row, -(-own // per_row) + (places - own) // per_row)
     return rows
 
@@ -76,8 +76,8 @@ def _feed(runs: tuple[Any, ...], rows: Array, slice_length: Int, cells: Array) -
 
 
 class MapBuilder:
-    """Feed it batches; `result()` is the map. `spaces` u16[pages] and `pages` u64[pages] say what the numbers in the
-    batches stand for, `end` is the virtual time of the whole trace. `files`: are there pages of files (Reader.files)?
+    """Builds the map: call `feed` for each batch, then `result`. `spaces` u16[pages] and `pages` u64[pages] belong to
+    the batches' page numbers, `end` is the whole trace's virtual time. `files`: it has pages of files (Reader.files).
     """
 
     def __init__(self, spaces: np.ndarray, pages: np.ndarray, end: int, files: bool = False) -> None:
@@ -94,11 +94,11 @@ class MapBuilder:
         self._cells = np.zeros((nr_rows, -(-self._end // self._slice), NR_KINDS), np.int64)
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         runs = (batch.pages, batch.kinds, batch.counts, batch.starts, batch.steps)
         _feed(runs, self._rows, self._slice, self._cells)
 
     def result(self) -> ReferenceMap:
-        """What the whole trace gave."""
+        """The map of the batches so far."""
         times = np.minimum(np.arange(1, self._cells.shape[1] + 1) * self._slice, self._end)
         return ReferenceMap(self._cells, times, self._spaces, self._pages, self._per_row, self._own)

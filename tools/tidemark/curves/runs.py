@@ -1,11 +1,11 @@
-"""The part of a trace that curves are drawn of: some spaces, kinds and pages, as runs of numbered pages with their
+"""The part of a trace from which curves are drawn: some spaces, kinds and pages, as runs of numbered pages with their
 time.
 
-Two virtual times. In references, the k-th selected reference happens at k. In instructions, time is the number of
-instructions that the selected spaces have begun, whether their references are selected or not. A run that begins at
-`start` and lasts `steps` spreads its n references evenly: the k-th happens at start + ceil(k * steps / n), which is
-exact for instruction fetches, of which each is a step, and for runs without steps; otherwise a run is the resolution
-that the trace has. In references a run's steps are its references, so everything below knows one kind of time only.
+There are two virtual times. In references, the k-th selected reference happens at k. In instructions, time is the
+number of instructions that the selected spaces have begun, whether their references are selected or not. A run from
+`start` that lasts `steps` spreads its n references evenly: the k-th happens at start + ceil(k * steps / n). This is
+exact for instruction fetches, each of which is a step, and for runs without steps; otherwise a trace cannot resolve
+times within a run. In references, a run's steps are its references, so the code below knows only one kind of time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """What to look at: a space (None: all together, as one memory), kinds, pages from `first` up to and with `last`."""
+    """What to select: a space (None: all, as one memory), kinds, pages from `first` to `last`, both included."""
 
     space: int | None = None
     kinds: tuple[int, ...] = tuple(range(NR_KINDS))
@@ -51,7 +51,7 @@ class Choice:
 
 @dataclass
 class Totals:
-    """What has been selected so far. `instructions` is the virtual time of the spaces."""
+    """The selection so far, in numbers. `instructions` is the virtual time of the spaces."""
 
     references: int = 0
     instructions: int = 0
@@ -61,7 +61,7 @@ class Totals:
 
 
 def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
-    """`array` if it has `length` elements, or else a copy of at least twice the size, filled up with `fill`."""
+    """`array` if it has `length` elements, otherwise a copy of at least twice the size, padded with `fill`."""
     if len(array) >= length:
         return array
     more = np.full(max(length, 2 * len(array)) - len(array), fill, array.dtype)
@@ -70,8 +70,8 @@ def grown(array: np.ndarray, length: int, fill: int) -> np.ndarray:
 
 @compiled
 def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array, selected: tuple[Any, ...]) -> Int:
-    """Copy selected runs from the columns `runs` to the columns `selected`; returns how many. `totals`: instructions,
-    pages, then references by kind. Of a page that several spaces share, the ids have one of them as their first.
+    """Copy selected runs from the columns `runs` to the columns `selected`; returns their number. `totals`:
+    instructions, pages, then references by kind. If spaces share a page, `firsts` has one of its ids for all of them.
     """
     ids, firsts, kinds, counts, insns = runs
     pages, selected_kinds, selected_counts, starts, steps = selected
@@ -99,7 +99,7 @@ def _select(runs: tuple[Any, ...], wanted: Array, numbers: Array, totals: Array,
 
 class Selection:
     """Turns a trace's blocks into batches. After the last one, `totals` and `pages()` are those of the trace. `files`:
-    are there pages of files in it (Reader.files)? Then one is the same page in all spaces.
+    the trace has pages of files (Reader.files), and each is the same page in all spaces.
     """
 
     def __init__(self, choice: Choice, in_references: bool = False, files: bool = False) -> None:
@@ -117,7 +117,7 @@ class Selection:
         self._runs = 0
 
     def batches(self, blocks: Iterator[Block]) -> Iterator[Batch]:
-        """One batch for each block that has something selected."""
+        """One batch for each block with selected runs."""
         for block in blocks:
             batch = self._batch(block)
             if len(batch.pages):
@@ -125,7 +125,7 @@ class Selection:
 
     @property
     def totals(self) -> Totals:
-        """Of what has been selected up to now."""
+        """The totals of the selection so far."""
         instructions, pages, *by_kind = self._totals.tolist()
         return Totals(sum(by_kind), instructions, self._runs, pages, by_kind)
 
@@ -137,7 +137,7 @@ class Selection:
         return self._known_spaces[in_order], self._known_pages[in_order]
 
     def _enter(self, spaces: np.ndarray, pages: np.ndarray) -> None:
-        """Take note of pages that are new in a block."""
+        """Add the pages that are new in a block."""
         length = self._nr_known + len(pages)
         self._numbers = grown(self._numbers, length, 0)
         self._known_spaces = grown(self._known_spaces, length, 0)
@@ -154,7 +154,7 @@ class Selection:
         self._nr_known = length
 
     def _first_ids(self, spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
-        """The id of each of these new pages; of a file's that has come in another space, its id there."""
+        """The ids of these new pages; a page of a file that another space has used keeps its id from there."""
         ids = np.arange(self._nr_known, self._nr_known + len(pages))
         if not self._files:
             return ids
@@ -184,6 +184,6 @@ class Selection:
 
 @compiled
 def first_and_last(start: Int, steps: Int, count: Int) -> tuple[Int, Int]:
-    """When a run's first and last reference happen. What comes before the first instruction counts as part of it."""
+    """The times of a run's first and last reference. Time before the first instruction counts as part of it."""
     first = start + (min(steps, 1) if steps <= count else (steps + count - 1) // count)
     return max(first, 1), max(start + steps, 1)

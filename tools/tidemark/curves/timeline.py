@@ -1,11 +1,11 @@
-"""How large the working set is over time, and for how long it has each size, for several windows at once.
+"""The size of the working set over time, and the share of time of each size, for several windows at once.
 
-Pages stand in a list in order of last use, so those in the window of theta are the first of the list, and the size for
-a theta changes at two kinds of events: a page outside the window is referenced, or the last page inside is theta old.
-For each theta the list's last page inside is remembered; time between two events goes to the size it had. This gives
-the exact mean over each slice of time and the exact share of time of each size, in one pass, with memory by distinct
-pages. The same pages as in working_set.py, with one simplification: a page stays in the set for the whole length of a
-run.
+Pages are kept in a list in order of last use, so the pages in the window of theta are the first of the list, and the
+size for a theta changes at two kinds of events: a page outside the window is referenced, or the last page inside is
+theta old. For each theta the list's last page inside is kept; time between two events is added to the present size.
+This gives the exact mean over each slice of time and the exact share of time of each size, in one pass, with memory by
+distinct pages. The working set is that of working_set.py, with one simplification: a page stays in the set for the
+whole length of a run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class WorkingSetSizes(NamedTuple):
 
 @compiled
 def _account(windows: Array, k: Int, until: Int, sums: tuple[Any, ...]) -> None:
-    """The size for window k has been the same up to `until`."""
+    """Add the time until `until`, in which the size for window k did not change."""
     slice_length, page_time, time_at = sums
     size, since = windows[k, SIZE], windows[k, SINCE]
     time_at[k, size] += until - since
@@ -56,7 +56,7 @@ def _set_oldest(windows: Array, k: Int, page: Int, theta: Int, last: Array) -> N
 
 @compiled
 def _expire(windows: Array, k: Int, theta: Int, now: Int, last: Array, newer: Array, sums: tuple[Any, ...]) -> None:
-    """Let the pages go that are theta old by `now`."""
+    """Remove the pages that are theta old by `now` from the working set."""
     while windows[k, EXPIRY] <= now:
         _account(windows, k, windows[k, EXPIRY], sums)
         windows[k, SIZE] -= 1
@@ -67,7 +67,7 @@ def _expire(windows: Array, k: Int, theta: Int, now: Int, last: Array, newer: Ar
 def _enter(
     windows: Array, k: Int, theta: Int, page: Int, now: Int, last: Array, newer: Array, sums: tuple[Any, ...]
 ) -> None:
-    """A reference to `page`, which still stands where its last use put it, changes window k."""
+    """Update window k for a reference to `page`, which is still in the place of its previous use."""
     _expire(windows, k, theta, now, last, newer, sums)
     if last[page] + theta <= now:
         _account(windows, k, now, sums)
@@ -80,7 +80,7 @@ def _enter(
 
 @compiled
 def _to_front(page: Int, front: Int, newer: Array, older: Array) -> None:
-    """Move a page, or put a new one, to the front of the list."""
+    """Move a page to the front of the list, or insert a new one there."""
     if newer[page] != NOBODY:
         older[newer[page]] = older[page]
         if older[page] != NOBODY:
@@ -94,7 +94,7 @@ def _to_front(page: Int, front: Int, newer: Array, older: Array) -> None:
 def _feed(
     runs: tuple[Any, ...], front: Int, places: tuple[Any, ...], windows: Array, thetas: Array, sums: tuple[Any, ...]
 ) -> Int:
-    """Run through the columns `runs`; returns the page that is then first in the list."""
+    """Process the columns `runs`. Returns the page that is first in the list afterwards."""
     pages, counts, starts, steps = runs
     last, newer, older = places
     for i in range(len(pages)):
@@ -139,13 +139,13 @@ class Timeline:
         self._front = NOBODY
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         runs = (batch.pages, batch.counts, batch.starts, batch.steps)
         places = (self._last, self._newer, self._older)
         self._front = _feed(runs, self._front, places, self._windows, self._thetas, self._sums())
 
     def result(self) -> WorkingSetSizes:
-        """What the whole trace gave."""
+        """The sizes over the whole trace."""
         _finish(self._end + 1, self._last, self._newer, self._windows, self._thetas, self._sums())
         times = np.minimum(np.arange(1, self._page_time.shape[1] + 1) * self._slice, self._end)
         means = self._page_time / np.diff(times, prepend=0)

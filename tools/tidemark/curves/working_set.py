@@ -2,25 +2,25 @@
 
 The working set W(t, theta) is the pages referenced in the last theta units of virtual time up to t (Denning, CACM
 11(5), 1968). A reference faults if its page was last referenced more than theta ago, and a page stays for theta after
-a reference unless it is referenced again. With c(a) references at interval a after the last to their page, and e(a)
-pages whose last reference is a - 1 before the end T,
+a reference unless it is referenced again. Let c(a) be the number of references at interval a after the previous one to
+their page, and e(a) the number of pages whose last reference is a - 1 before the end T:
 
     faults   K(theta) = first references + sum of c(a) over a > theta
     size     s(theta) = sum of (c(a) + e(a)) * min(a, theta) / T
 
 (Denning and Schwartz, CACM 15(3), 1972; exact with the end's e(a): Slutz and Traiger, CACM 17(10), 1974; all theta at
-once, as here: Denning and Slutz, CACM 21(9), 1978.) Time is discrete, 1 to T; what happens in one instruction is at
+once, as here: Denning and Slutz, CACM 21(9), 1978.) Time is discrete, 1 to T; references in one instruction are at
 interval 0 and cannot fault.
 
-The same histogram has VMIN, which knows the future and keeps a page only for intervals of at most tau (Prieve and
-Fabry, CACM 19(5), 1976): its faults are the working set's, and no policy with as many has a smaller mean size. A page
-that is not kept is in memory for the one unit in which it is used:
+The same histogram gives VMIN, which knows the future and keeps a page only for intervals of at most tau (Prieve and
+Fabry, CACM 19(5), 1976): its faults are those of the working set, and no policy with equally many faults has a smaller
+mean size. A page that is not kept is resident for the one unit in which it is used:
 
     size     v(tau) = (sum of c(a) * a over a <= tau, and of c(a) over a > tau, and pages) / T
 
 The histogram has 64 bins for each doubling of the interval, and for each bin the number and the sum of its intervals.
-At the upper border of a bin K and s are therefore exact, not interpolated, with memory that does not depend on the
-trace.
+So at the upper border of a bin K and s are exact, not interpolated, with memory that does not depend on the length of
+the trace.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ NR_BINS = (64 - SHIFT) << SHIFT
 
 
 class WorkingSetCurve(NamedTuple):
-    """By window: `thetas` i64 in units of time; `faults` i64; mean over virtual time, in pages, of the working set,
-    `sizes` f64, and of VMIN, `least` f64.
+    """By window: `thetas` i64 in units of time; `faults` i64; mean sizes over virtual time, in pages: `sizes` f64 of
+    the working set, and `least` f64 of VMIN.
     """
 
     thetas: np.ndarray
@@ -51,7 +51,7 @@ class WorkingSetCurve(NamedTuple):
 
 @compiled
 def _bin(interval: Int) -> Int:
-    """Where an interval of at least 0 is counted."""
+    """The bin of an interval, which must be at least 0."""
     if interval < 2 << SHIFT:
         return interval
     shift = highest_bit(interval) - SHIFT
@@ -75,7 +75,7 @@ def _add(histogram: Array, interval: Int, number: Int) -> None:
 
 @compiled
 def _add_within(histogram: Array, steps: Int, count: Int) -> None:
-    """The intervals between the `count` references of a run, which are spread evenly over its steps."""
+    """Add the intervals between the `count` references of a run, spread evenly over its steps."""
     if steps <= count:
         ones = max(steps - 1, 0)
         histogram[1, 0] += ones
@@ -107,7 +107,7 @@ def _add_ends(histogram: Array, last: Array, end: Int) -> None:
 
 
 class Intervals:
-    """Feed it batches; `curve(T)` gives the working-set curve. Memory: 8 bytes for each distinct page."""
+    """Feed it batches, then call `curve(T)`. Memory: 8 bytes for each distinct page."""
 
     def __init__(self) -> None:
         self._last = np.full(0, NEVER, np.int64)
@@ -115,13 +115,13 @@ class Intervals:
         self._nr_pages = 0
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Add the batch's runs."""
         self._nr_pages = batch.nr_pages
         self._last = grown(self._last, batch.nr_pages, NEVER)
         _feed(batch.pages, batch.counts, batch.starts, batch.steps, self._last, self._histogram)
 
     def curve(self, end: int) -> WorkingSetCurve:
-        """Exact for each of some 64 windows a doubling, from 1 up to where a longer one changes nothing; `end` is T."""
+        """Exact at some 64 windows per doubling, from 1 to where a longer window changes nothing; `end` is T."""
         with_ends = self._histogram.copy()
         _add_ends(with_ends, self._last[: self._nr_pages], end)
         thetas = bin_ends()

@@ -1,7 +1,7 @@
 """Grading a class: every submission of a folder once, on this machine or on others.
 
-Submissions go to workers; what comes back is stored at once (tidemark.grade.hand_back.class_table). One that is lost
-with its worker is tried again, a few times. Nothing depends on when or where a submission was graded, or what else ran.
+Submissions go to workers, and results are stored at once (tidemark.grade.hand_back.class_table). If a submission is
+lost with its worker, it is tried again a few times. Nothing depends on when or where it was graded, or what else ran.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Where = cluster.Local | cluster.Cluster
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a class has come: numbers of submissions, who is being graded; seconds to the end, or None while nothing
-    is known of it."""
+    """The progress of a class: numbers of submissions, names of those being graded, and estimated seconds to the end,
+    None if unknown."""
 
     total: int
     done: int
@@ -43,7 +43,7 @@ Watch = Callable[[Progress], None]
 
 
 def grader(source: isolation.Source, lab: str) -> str:
-    """A hash of all that grades, besides what was handed in: release, hidden tests, and this program."""
+    """A hash of everything that grades, without the submission: release, hidden tests, and this program."""
     package = Path(tidemark.__file__).parent
     parts = [lab.encode(), version("tidemark").encode(), tree.identity(source.release).encode()]
     parts += [image.describe(source.release)["sha256"].encode()]
@@ -54,7 +54,7 @@ def grader(source: isolation.Source, lab: str) -> str:
 
 
 class ClassRun:
-    """Grades what is missing of a class somewhere, and stores what comes."""
+    """Grades the missing submissions of a class, here or on a cluster, and stores the results."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class ClassRun:
         self.began_s: dict[str, float] = {}
 
     def warning(self) -> str:
-        """What the sandbox does not protect from, where submissions are graded. LabError when it cannot be had."""
+        """What the sandbox does not protect from where submissions are graded. Raises LabError if it fails there."""
         future = self.where.submit(isolation.warning, self.sandbox, self.shared, self.host)
         while not wait([future], POLL_S).done:
             self.where.ready()
@@ -81,13 +81,13 @@ class ClassRun:
         return text
 
     def submit(self, student: Student) -> None:
-        """Hand one submission in."""
+        """Send one submission to a worker."""
         order = isolation.Job(student.files, student.remarks, self.book.lab.name, self.sandbox, student.name)
         future = self.where.submit(isolation.carry_out, order, self.shared, self.host, self.token)
         self.futures[future] = student
 
     def run(self) -> None:
-        """Grade what is missing. LabError when it cannot be gone on with; what is done is kept, whatever ends it."""
+        """Grade the missing submissions. Raises LabError if it cannot continue. Results so far are kept in any case."""
         for student in self.book.missing():
             self.submit(student)
         self.report()
@@ -99,7 +99,7 @@ class ClassRun:
                 self.book.write_table()
 
     def poll(self) -> None:
-        """Take what has come in a while, and say how far it is."""
+        """Wait a moment, take the results that have arrived, and report the progress."""
         for future in wait(self.futures, POLL_S, FIRST_COMPLETED).done:
             self.store_result(future)
         if self.where.ready() and self.lost_students:
@@ -110,7 +110,7 @@ class ClassRun:
         self.report()
 
     def store_result(self, future: Future[isolation.JobResult]) -> None:
-        """Store what came of a submission, or hand it in again."""
+        """Store the result of a submission, or send it again."""
         student = self.futures.pop(future)
         try:
             made = future.result()
@@ -125,17 +125,17 @@ class ClassRun:
             self.report(f"{student.name} is not graded: {student.reason}")
 
     def retry(self, student: Student, error: BaseException) -> None:
-        """A submission went with its worker: again, but not for ever."""
+        """A submission was lost with its worker: send it again, but only a few times."""
         self.times_lost[student.name] += 1
         why = f"{error}" or type(error).__name__
         if self.times_lost[student.name] > cluster.LOST_MOST:
-            student.reason = f"lost {self.times_lost[student.name]} times with what ran it: {why}"
+            student.reason = f"lost {self.times_lost[student.name]} times with its worker: {why}"
         else:
             self.lost_students.append(student)
             self.report(f"{student.name}: lost, and graded again: {why}")
 
     def report(self, news: str = "") -> None:
-        """Say how far it is."""
+        """Report the progress."""
         names, now = [student.name for student in self.futures.values()], time.monotonic()
         running = names[: self.where.slots]
         for name in running:

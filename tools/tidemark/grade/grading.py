@@ -1,4 +1,4 @@
-"""Grading one submission: lay its files over the release, build, look at the objects, run the tests."""
+"""Grading one submission: install its files over the release, build, check the objects, run the tests."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Progress = Callable[[Graded], None]
 
 
 def silent(graded: Graded) -> None:
-    """No progress is shown."""
+    """Show no progress."""
 
 
 def kind_of(test: Test) -> ModuleType:
-    """The module that judges it."""
+    """The module that judges a test."""
     return importlib.import_module(f"tidemark.grade.judge.kinds.{test.kind}")
 
 
 def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
-    """Run one test; and what was noticed. Whatever it came to, code that touched what is not its own gets nothing."""
+    """Run one test; returns (verdict, notes). Code with forbidden accesses gets no points, whatever the result."""
     keep = machine.keep and machine.keep / f"{machine.lab.name}-{machine.lab.tests.index(test) + 1}"
     machine = replace(machine, boots=[], keep=keep)
     verdict = kind_of(test).judge(test, machine)
@@ -53,7 +53,7 @@ def judge(test: Test, machine: Machine) -> tuple[Verdict, list[str]]:
 
 
 def how_to_debug(test: Test, machine: Machine, verdict: Verdict) -> str:
-    """The command that puts gdb where it went wrong, if that is known; or how to come by it, where no runs are kept."""
+    """The command that puts gdb at the place of the error, if that is known; or how to get it if no runs are kept."""
     went_wrong = [run for run in machine.boots if verdict.place or run.went_wrong or run.evidence.breaches]
     said = ""
     if verdict.outcome is not Outcome.RIGHT and went_wrong:
@@ -71,20 +71,20 @@ def how_to_debug(test: Test, machine: Machine, verdict: Verdict) -> str:
 
 
 def foresee(test: Test, machine: Machine) -> None:
-    """Find out what a test expects, beside the building; what goes wrong is found again when the test is run."""
+    """Compute what a test expects during the build. Errors are ignored: they occur again when the test runs."""
     with suppress(LabError):
         getattr(kind_of(test), "foresee", lambda test, machine: None)(test, machine)
 
 
 def needs(machine: Machine, tests: Iterable[Test]) -> list[str]:
-    """What is to be made for these tests and is not there yet."""
+    """The make targets that these tests need and that have not been made yet."""
     wanted = [target for test in tests for target in getattr(kind_of(test), "needs", lambda test: ())(test)]
     return [target for target in dict.fromkeys(wanted) if target not in machine.build_results]
 
 
 def prepare(machine: Machine, tests: Iterable[Test], more: Sequence[str] = ()) -> HostRun:
-    """Make what these tests need, before the first of them begins; whether that worked is theirs to look at. All at
-    once, with `more`, and one by one when that fails: each has words of its own then. What came of `more`."""
+    """Make what these tests need, before the first of them begins; the tests check whether that worked. All is made at
+    once, with `more`; if that fails, one by one, for separate messages. Returns the result for `more`."""
     targets = needs(machine, tests)
     together = machine.make(*more, *targets) if more or targets else HostRun(0, "", "")
     made = machine.make(*more) if more and together.status else together
@@ -95,7 +95,7 @@ def prepare(machine: Machine, tests: Iterable[Test], more: Sequence[str] = ()) -
 
 
 def stand_in(machine: Machine, file: str) -> None:
-    """Lay the starter's file where the student's cannot be used: what the others hold can be looked at all the same."""
+    """Replace a student's unusable file by the starter's, so that the student's other files can still be tested."""
     tree.leave_behind(machine.tree, file)
     start = machine.lab.folder / "starter" / file
     if start.is_file():
@@ -104,12 +104,12 @@ def stand_in(machine: Machine, file: str) -> None:
 
 
 def does_not_compile(made: HostRun) -> Verdict:
-    """The verdict on what make could not make."""
+    """The verdict on a failed build."""
     return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
 
 
 def not_usable(machine: Machine) -> dict[str, Verdict]:
-    """Build the kernel: by file of the lab, what keeps its tests from being run. Starters stand in for these files."""
+    """Compile the lab's files; by file, the verdict that prevents its tests. Starters replace these files."""
     found: dict[str, Verdict] = {}
     for file in machine.lab.sources:
         path = machine.tree / file
@@ -129,8 +129,8 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
 
 
 def refusal(machine: Machine, tests: Iterable[Test], compiled: bool) -> Verdict | None:
-    """Build the objects, if they are not there, then the kernel and what `tests` need, and look at each: what keeps
-    every test from being run, if anything does."""
+    """Build the objects, if they do not exist, then the kernel and what `tests` need, and check them. Returns the
+    verdict that prevents every test, or None."""
     made = machine.make(*machine.objects) if machine.objects and not compiled else HostRun(0, "", "")
     if made.status:
         return does_not_compile(made)
@@ -144,7 +144,7 @@ def refusal(machine: Machine, tests: Iterable[Test], compiled: bool) -> Verdict 
 
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
-    """For each test, what keeps it from being run; None: nothing, and what it needs is made."""
+    """For each test, the verdict that prevents it; None if nothing does, and what it needs has been made."""
     unusable, lab = not_usable(machine), machine.lab
     usable = [test for test in lab.tests if not unusable.keys() & lab.files_of(test)]
     refused = refusal(machine, usable, compiled=not unusable)
@@ -158,12 +158,12 @@ def obstacles(machine: Machine) -> list[Verdict | None]:
 
 
 def longest_first(tests: Sequence[Test]) -> list[int]:
-    """The indices of tests, those with runs of programs before those with strings: no long one is to begin last."""
+    """The indices of tests, those with runs of programs before those with strings, so that no long test begins last."""
     return sorted(range(len(tests)), key=lambda at: "run" not in tests[at].options)
 
 
 def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Graded, ...], list[str]]:
-    """All tests, `jobs` at a time, and what was noticed; progress comes in their order."""
+    """(all tests graded, `jobs` at a time; notes). `progress` is called in the order of the tests."""
     made, noticed, tests = [], [], machine.lab.tests
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -184,7 +184,7 @@ def judged(machine: Machine, jobs: int, progress: Progress) -> tuple[tuple[Grade
 
 
 def described(machine: Machine) -> dict[str, str]:
-    """What graded it, and what was graded. No dates: two gradings of the same files are the same bytes."""
+    """What graded, and what was graded. There are no dates: two gradings of the same files are the same bytes."""
     kernel = machine.tree / qemu.KERNEL
     return {
         "release": tree.identity(machine.release),
@@ -195,12 +195,12 @@ def described(machine: Machine) -> dict[str, str]:
 
 
 def check_release(release: Path) -> None:
-    """LabError when a folder is not a release that has been built."""
+    """Raises LabError if a folder is not a release that has been built."""
     if not (release / qemu.KERNEL).exists() or not (release / "build/plugin/tidemark.so").exists():
         raise LabError(f"{release} has not been built: run `make grade-base` there", BAD_INPUT)
     flags, by = release / "build/flags", " ".join(compiler())
     if flags.exists() and not flags.read_text().startswith(f"{by} "):
-        raise LabError(f"{release} was built by another compiler than {by}: run `make grade-base` there", BAD_INPUT)
+        raise LabError(f"{release} was built by a compiler other than {by}: run `make grade-base` there", BAD_INPUT)
 
 
 def grade(
@@ -220,10 +220,10 @@ def grade(
     """Grade a submission's files with the lab `lab_name` of a built `release`.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
-    `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` what else is to be noted about the
-    submission (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` whose it is:
-    without a name no quiz is graded; `keep` a folder, made anew, for runs that go wrong. LabError when it cannot be
-    graded for a reason that is not the student's.
+    `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` further notes about the submission
+    (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` its author:
+    without a name no quiz is graded; `keep` a folder, made anew, for runs that go wrong. Raises LabError if it fails
+    and the student is not the cause.
     """
     assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
     check_release(release)

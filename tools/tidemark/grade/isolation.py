@@ -1,10 +1,10 @@
-"""One grading in a process of its own, so that it costs nobody else anything if it crashes or never ends.
+"""One grading in a separate process, so that a crash or an endless run affects no other grading.
 
-The process is this module as a program. What it is to grade lies in a folder, submission/; what comes of it lies in
-another, out/: the grade and the report, or a sentence why there is none. If there is nothing, it crashed.
+The process runs this module as a program. Its input is in a folder, submission/; its result goes to
+another, out/: the grade and the report, or a sentence why there is none. If out/ is empty, the process crashed.
 
-What is needed of the release travels by content to other machines: its sources, with the dates that `make` goes by, and
-what it has built of them. The process that gets it unpacks it once, into a folder of its own that only it can read.
+The needed parts of the release travel to other machines by content: its sources, with the dates that `make` uses, and
+what was built from them. The receiving process unpacks it once, into a folder that only this process can read.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ unpacking = threading.Lock()
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be graded: the lab's files of one submission, what is to be noted about it (archive.notes), and whose
-    it is."""
+    """A grading job: the lab's files of one submission, notes about it (archive.notes), and its
+    student."""
 
     files: dict[str, bytes] = field(repr=False)
     remarks: tuple[str, ...]
@@ -57,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the release and the hidden tests lie on this machine."""
+    """The folders of the release and the hidden tests on this machine."""
 
     release: Path
     secret: Path | None
@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True)
 class PackedSource:
-    """The same by content: an uncompressed tar with release/ and, if there are hidden tests, secret/."""
+    """A Source by content: an uncompressed tar with release/ and, if there are hidden tests, secret/."""
 
     tar: bytes = field(repr=False)
     has_secret: bool
@@ -74,7 +74,7 @@ class PackedSource:
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came of a job: the files that are the result, or none and the reason; seconds of host time."""
+    """The result of a job: its files, or none and the reason; seconds of host time."""
 
     files: dict[str, bytes]
     reason: str
@@ -82,12 +82,12 @@ class JobResult:
 
 
 def secrets(secret: Path, lab: str) -> list[Path]:
-    """The files of a secret folder that matter to a lab: its hidden tests, the key of quizzes."""
+    """The files of a secret folder that a lab uses: its hidden tests, the key of quizzes."""
     return [path for path in (secret / f"{lab}.toml", secret / labs.QUIZ_KEY) if path.is_file()]
 
 
 def pack(source: Source, lab: str) -> PackedSource:
-    """A release, as built, and a lab's hidden tests."""
+    """Pack a built release and a lab's hidden tests."""
     from tidemark.grade.build import tree
 
     built = [*tree.BUILT, *tree.BUILT_FILES, Path(qemu.KERNEL).name, Path(qemu.KERNEL).name + ".nm"]
@@ -105,12 +105,12 @@ def pack(source: Source, lab: str) -> PackedSource:
 
 @cache
 def packed_folder() -> tempfile.TemporaryDirectory[str]:
-    """The folder for what is unpacked in this process, which is removed when it ends. Call it with `unpacking` held."""
+    """The folder for this process's unpacked sources, removed when it ends. Caller holds `unpacking`."""
     return tempfile.TemporaryDirectory(prefix="tidemark-releases-")
 
 
 def unpacked(packed: PackedSource) -> Source:
-    """What a packed source holds, laid out by the first call in a process."""
+    """A packed source, unpacked by the first call in a process."""
     with unpacking:
         folder = Path(packed_folder().name, packed.sha256)
         if not folder.exists():
@@ -125,8 +125,8 @@ def unpacked(packed: PackedSource) -> Source:
 
 
 def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) -> JobResult:
-    """Grade in another process. cluster.Lost when `token` in cluster.stopped ended it, LabError when nothing can be
-    graded here. `host` is the machine that wants it."""
+    """Grade in another process. Raises cluster.Lost if `token` in cluster.stopped ended it, and LabError if nothing can
+    be graded here. `host` is the machine that wants the result."""
     started = time.monotonic()
     with cluster.told_where(host), scratch("tidemark-class-") as name:
         folder, here = Path(name), source if isinstance(source, Source) else unpacked(source)
@@ -152,8 +152,8 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
 
 
 def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
-    """What a kind of sandbox does not protect from where this runs. LabError when it cannot be had there, or students'
-    code in it could read the hidden tests or the solutions."""
+    """What a kind of sandbox does not protect from on this machine. Raises LabError if it does not work there, or if
+    students' code in it could read the hidden tests or the solutions."""
     with cluster.told_where(host):
         box, here = sandboxes.find(sandbox), source if isinstance(source, Source) else unpacked(source)
         if here.secret:
@@ -163,7 +163,7 @@ def warning(sandbox: str, source: Source | PackedSource, host: str) -> str:
 
 
 def lay(job: Job, folder: Path) -> None:
-    """The folder that the grader finds. Others may pass to the work in it, but not look at what is in or out."""
+    """Fill the grader's folder. Other users may pass to its work/, but not see the submission or the result."""
     for name, mode in ((SUBMISSION, 0o700), (OUT, 0o700), (WORK, 0o755)):
         (folder / name).mkdir(mode)
     (folder / REMARKS).write_text("\n".join(job.remarks))
@@ -174,7 +174,7 @@ def lay(job: Job, folder: Path) -> None:
 
 
 def watch(process: subprocess.Popen[bytes], token: str) -> int | None:
-    """Wait for the grader; its status, or None when it took too long. cluster.Lost when it is not wanted any more."""
+    """Wait for the grader; returns its status, or None if it took too long. Raises cluster.Lost if it was cancelled."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         if token in cluster.stopped:
@@ -185,7 +185,7 @@ def watch(process: subprocess.Popen[bytes], token: str) -> int | None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the grader if it runs, kindly first: it ends what it has started."""
+    """End the grader if it runs. SIGTERM comes first, so that it can end what it has started."""
     if process.poll() is None:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -195,7 +195,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def crash(status: int | None, log: str) -> str:
-    """A sentence for a grader that left no word: what its log says last, if that helps."""
+    """A sentence on a grader that left no result: the last line of its log, if there is one."""
     if status is None:
         return f"no end after {LIMIT_S:g} s"
     lines = log.strip().splitlines()
@@ -209,7 +209,7 @@ def hang_up(signum: int, frame: object) -> None:
 
 
 def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None:
-    """Grade what lies in the folder, and leave there what came of it."""
+    """Grade the submission in the folder, and write the result there."""
     from tidemark.grade import grading
     from tidemark.grade.hand_back import result, text
 

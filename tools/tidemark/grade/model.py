@@ -1,8 +1,8 @@
-"""What grading is about: labs and their tests, verdicts, grades. Plain data; no I/O.
+"""The data of grading: labs and their tests, verdicts, grades. Plain data; no I/O.
 
 A lab is a folder labs/NAME. Its lab.toml names the student's files and the tests; a secret folder may hold NAME.toml
 with more tests, which are hidden. A test has a kind, which is a module in tidemark.grade.judge.kinds, and that kind's
-options. A verdict is what became of one test; a grade is all verdicts, with what was noticed on the way.
+options. A verdict is the result of one test; a grade is all verdicts, with notes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Outcome(str, Enum):
-    """How a test ended. Only RIGHT brings all points; OVER_BUDGET brings some, on the test's stated scale."""
+    """How a test ended. Only RIGHT gives all points; OVER_BUDGET gives some, on the test's stated scale."""
 
     RIGHT = "right"
     OVER_BUDGET = "over budget"
@@ -29,8 +29,8 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Test:
-    """One test: what its table in lab.toml says. `options` are those of its kind: whatever TOML can hold. `of`: the
-    lab's files that it is about, all when it is empty.
+    """One test, from its table in lab.toml. `options` are those of its kind, with values of any TOML type. `of`: the
+    lab's files that it is about; empty: all.
     """
 
     title: str
@@ -43,11 +43,11 @@ class Test:
 
 @dataclass(frozen=True)
 class Quiz:
-    """What lab.toml says of the quiz on a string of the student's own: `points` for all of it, in equal parts for its
-    `questions`; the string's length and pages. About a run: the policy, with so many `frames`, and the `rival` that it
-    is compared with, from which it must differ at least `differ` times; about working sets: `tau`, in references.
-    `faults`: how many there may be, from and to, so that all strings are equally hard. Or, without a string, about a
-    run of the `machine` that is handed out.
+    """The table [quiz] of lab.toml, on a string drawn for each student: `points` for all of it, in equal parts for its
+    `questions`; the string's length `refs` and number of `pages`. About a run: the policy, with `frames` frames, and
+    the `rival` that it is compared with, from which it must differ at least `differ` times; about working sets: `tau`,
+    in references. `faults`: their least and greatest number, so that all strings are equally hard. Or, without a
+    string, about a run of the `machine` that students get.
     """
 
     points: float
@@ -65,7 +65,7 @@ class Quiz:
 
 @dataclass(frozen=True)
 class Personal:
-    """Whose submission it is, and the course's secret: what a student's own string comes from."""
+    """The student and the course's secret, from which the student's own string is drawn."""
 
     student: str
     secret: bytes = field(repr=False)
@@ -73,7 +73,7 @@ class Personal:
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the handout that a person gives points for; `rubric`: what they are given for, in lines."""
+    """A question of the handout for which a person gives points; `rubric`: the criteria, in lines."""
 
     name: str
     text: str
@@ -83,14 +83,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Lab:
-    """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may refer to (names,
+    """One assignment. `files`: the student's, relative to the tree; `may_use`: symbols that they may use (names,
     or groups in brackets, see tidemark.grade.build.object_rules); `may_store`: variables of the kernel that they may
-    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: paths that
-    files of the lab had in older releases, and those that they have now. `defines`: global symbols that the files may
+    write to. `own_tests`: names of host tests and of in-kernel suites that fail with the starter. `was`: old paths of
+    the lab's files, in older releases, and their present paths. `defines`: global symbols that the files may
     define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
-    that students do not get; `without`: hooks that no policy or guard of the lab has. `quiz`: of the lab, if it has
-    one; it is graded when there is `personal`, and then `quiz_answers` is one of the files. `questions`: those that are
-    answered in words.
+    that students do not get; `without`: hooks that the lab's policies and guards may not have. `quiz`: the lab's quiz,
+    if it has one; it is graded if there is `personal`, and then `quiz_answers` is one of the files. `questions`: those
+    with written answers.
     """
 
     name: str
@@ -114,17 +114,17 @@ class Lab:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The files that tests of the kernel are about: all but the quiz's answers."""
+        """The files that tests of the kernel are about: all except the quiz's answers."""
         return tuple(file for file in self.files if file != self.quiz_answers)
 
     @property
     def answers(self) -> str:
-        """Where a student's answers to the questions lie, relative to the tree."""
+        """The path of a student's answers to the questions, relative to the tree."""
         return f"labs/{self.name}/answers.md"
 
     @property
     def paths(self) -> dict[str, str]:
-        """Every path at which a file of the lab may be handed in: the file that is meant."""
+        """From every path at which a file of the lab may be handed in to that file."""
         return {file: file for file in self.files} | dict(self.was)
 
     def files_of(self, test: Test) -> tuple[str, ...]:
@@ -136,10 +136,10 @@ class Lab:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a test. `fraction` of its points, 0 to 1; `message` says in words what differs first, in lines;
+    """The result of a test. `fraction` of its points, 0 to 1; `message` describes the first difference, in lines;
     `figures` are numbers behind it; `plot` is a series for the report's picture, if there is one:
-    {"title", "x", "y", "lines": {name: [[x, y], ...]}}; `place` is where in its first run it goes wrong, as `tidemark
-    gdb` takes it, if the run itself does not say.
+    {"title", "x", "y", "lines": {name: [[x, y], ...]}}; `place` is the place in its first run where it goes wrong, in
+    the notation of `tidemark gdb`, unless the run itself shows it.
     """
 
     outcome: Outcome
@@ -151,17 +151,17 @@ class Verdict:
 
 
 def right(message: str = "", **more: Any) -> Verdict:
-    """All points."""
+    """A verdict with all points."""
     return Verdict(Outcome.RIGHT, 1.0, message, **more)
 
 
 def wrong(message: str, outcome: Outcome = Outcome.WRONG, **more: Any) -> Verdict:
-    """No points."""
+    """A verdict without points."""
     return Verdict(outcome, 0.0, message, **more)
 
 
 def scaled(value: float, full: float, none: float, message: str, **more: Any) -> Verdict:
-    """Full points while `value` is at most `full`, none from `none` on, in proportion between."""
+    """Full points if `value` is at most `full`, none from `none` on, in proportion in between."""
     fraction = min(1.0, max(0.0, (none - value) / (none - full)))
     scale = f"{message}: full points up to {full:,.6g}, none from {none:,.6g}; yours {value:,.6g}"
     if fraction == 1.0:
@@ -171,7 +171,7 @@ def scaled(value: float, full: float, none: float, message: str, **more: Any) ->
 
 @dataclass(frozen=True)
 class Graded:
-    """A test with its verdict; `points` of test.points."""
+    """A test with its verdict; `points` are given out of test.points."""
 
     test: Test
     verdict: Verdict
@@ -184,7 +184,7 @@ class Graded:
 
 @dataclass(frozen=True)
 class Grade:
-    """What a submission came to. `notes` say what was noticed, such as a Makefile that was not used; `meta` says what
+    """The result of a submission. `notes` are remarks, such as on a Makefile that was not used; `meta` names what
     graded it: the release, QEMU, the kernel's SHA-256. Two gradings of the same files are equal.
     """
 
@@ -201,7 +201,7 @@ class Grade:
 
     @property
     def most(self) -> float:
-        """Points that there are."""
+        """The points of all tests together."""
         return sum(graded.test.points for graded in self.tests)
 
     @property

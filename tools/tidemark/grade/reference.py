@@ -1,10 +1,10 @@
-"""The tree that a submission is compared with: all labs' solutions, whatever lies in their places.
+"""The tree that a submission is compared with: all labs' solutions, even if other files are in their places.
 
-In a clone `make lab` lays a starter over a solution, and a student writes there. What that file does must not decide
-what is right. So if another file lies in the place of a solution, grading takes a copy of the tree with the solutions,
+In a clone `make lab` installs a starter over a solution, and a student writes there. That file must not affect
+what is right. So if another file is in the place of a solution, grading takes a copy of the tree with the solutions,
 in build/reference. The copy is made anew if other files of the tree have changed, and never while a grader uses
-it. If a solution is not available, the lab's starter takes its place, as in a student's release, and the labs that are
-graded by comparison are refused.
+it. If a solution is not available, the lab's starter takes its place, as in a student's release, and grading a lab by
+comparison is refused.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ TREE, STAMP, FLAGS = "tree", "made-of", "build/flags"
 
 
 def compares(lab: Lab) -> bool:
-    """Is a submission compared with what solutions do?"""
+    """Is a submission of the lab compared with solutions?"""
     quiz = bool(lab.quiz and lab.quiz.policy)
     return quiz or any(budget.is_relative(test) or expected.is_compared(test) for test in lab.tests)
 
 
 def missing(lab: str, file: str) -> LabError:
-    """What is to be said where a lab has no solution."""
+    """The error for a lab without a solution."""
     said = (
         f"this tree has no solution of lab {lab} to compare with: {file} holds something else, and git does not have it"
     )
@@ -44,8 +44,8 @@ def missing(lab: str, file: str) -> LabError:
 
 
 def to_lay(release: Path, lab: Lab) -> dict[str, bytes]:
-    """The files, by path, that must replace those of the tree for it to have all solutions. LabError if one is not to
-    be had, and `lab` is graded by comparison."""
+    """The files, by path, that must replace files of the tree so that it has all solutions. Raises LabError if one is
+    not available, and `lab` is graded by comparison."""
     found: dict[str, bytes] = {}
     for each in solution_files.all_labs(release):
         for file, digest in solution_files.replaced(release, each).items():
@@ -59,7 +59,7 @@ def to_lay(release: Path, lab: Lab) -> dict[str, bytes]:
 
 
 def made_of(release: Path, laid: Mapping[str, bytes]) -> str:
-    """A hash of what a copy is made of. What lies in the places of solutions is not in it."""
+    """A hash of what a copy is made of, without the files that are in the places of solutions."""
     sources = (file for file in tree.files_of(release) if str(file) not in laid and file.suffix not in tree.TEXTS)
     lines = [f"{sha256(release / file)}  {file}" for file in sources]
     lines += [f"{hashlib.sha256(data).hexdigest()}  {file}" for file, data in sorted(laid.items())]
@@ -68,7 +68,7 @@ def made_of(release: Path, laid: Mapping[str, bytes]) -> str:
 
 
 def make(release: Path, laid: Mapping[str, bytes], copy: Path) -> None:
-    """Make a copy of the tree with these files in their places, built."""
+    """Make and build a copy of the tree with these files in their places."""
     copy.mkdir()
     tree.copy_built(release, copy)
     for file, data in laid.items():
@@ -79,7 +79,7 @@ def make(release: Path, laid: Mapping[str, bytes], copy: Path) -> None:
 
 
 def make_anew(release: Path, laid: Mapping[str, bytes], place: Path, stamp: str) -> None:
-    """Make the copy in its place, whatever is there."""
+    """Make the copy in its place, replacing any existing one."""
     (place / STAMP).unlink(missing_ok=True)
     shutil.rmtree(place / TREE, ignore_errors=True)
     make(release, laid, place / TREE)
@@ -115,7 +115,7 @@ def held(release: Path, laid: Mapping[str, bytes], place: Path) -> Iterator[Path
 @contextlib.contextmanager
 def of(release: Path, lab: Lab) -> Iterator[Path]:
     """A tree with the solutions of all labs, to grade `lab` with: `release` itself if it has them or is a student's.
-    LabError if they are not to be had, and grading compares with them."""
+    Raises LabError if they are not available, and grading compares with them."""
     laid = to_lay(release, lab)
     if not laid:
         yield release

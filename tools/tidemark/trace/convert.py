@@ -1,7 +1,7 @@
 """Traces from foreign files, and foreign files from traces.
 
-What a file is shows in its first bytes; `-` is the standard input, and gzip is undone on the way. A new file has its
-name only when it is whole; until then it is NAME.partial, which is removed if something fails.
+The format of an input is found from its first bytes; `-` is the standard input, and gzip is undone on the way. A new
+file gets its name only when it is whole; until then it is NAME.partial, which is removed if an error occurs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Batch = tuple[np.ndarray, ...]
 
 
 def no_progress(done: int, total: int | None) -> None:
-    """For who does not want to know."""
+    """Ignores the progress."""
 
 
 class Source:
-    """A file to import: `stream` of its bytes, decompressed; `name`; `total` bytes of what was opened, if known."""
+    """A file to import: `stream` of its decompressed bytes; `name`; `total` bytes of the opened file, or None."""
 
     def __init__(self, raw: BufferedReader[Any], name: str) -> None:
         self.name = name
@@ -50,13 +50,13 @@ class Source:
         self.stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
     def done(self) -> int:
-        """Bytes read so far, 0 when that cannot be known."""
+        """Bytes read so far, 0 if unknown."""
         return self._raw.tell() if self.total is not None else 0
 
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[Source]:
-    """The file or the standard input; errors of reading and decompressing become TraceError."""
+    """The file or the standard input. Raises TraceError if it cannot be read or decompressed."""
     name = "the standard input" if path == STDIN else path
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if path == STDIN else Path(path).open("rb") as raw:
@@ -67,7 +67,7 @@ def opened(path: str) -> Iterator[Source]:
 
 
 class References(Protocol):
-    """What a reader of a foreign format offers: batches of references, and then what it learned of the process."""
+    """The interface of a reader of a foreign format: batches of references, and afterwards facts about the process."""
 
     source: str
     lines: int
@@ -79,7 +79,7 @@ class References(Protocol):
 
 
 def references(source: Source, skip_foreign: bool, partial: bool) -> References:
-    """The reader that the first bytes ask for."""
+    """The reader for the format of the first bytes. Raises TraceError if the file is empty or a Tidemark trace."""
     from tidemark.trace.lackey import LackeyText
 
     first = source.stream.peek(len(MAGIC)).removeprefix(UTF8_MARK)
@@ -97,8 +97,8 @@ def import_file(
 ) -> dict[str, Any]:
     """Make the trace `out` of Lackey text or lackeyml; returns {"source", "lines", "foreign", "space", "totals"}.
 
-    `skip_foreign` and `partial` as LackeyText has them. Raises TraceError for a bad input, LabError when `out` cannot
-    be written; then `out` is as before.
+    `skip_foreign` and `partial` are those of LackeyText. Raises TraceError if the input is bad, LabError if `out`
+    cannot be written; then `out` is unchanged.
     """
     from tidemark.trace.pages import RunBuilder
 
@@ -116,13 +116,13 @@ def import_file(
 
 
 def append(writer: Writer, columns: Batch) -> None:
-    """Runs of the only space there is."""
+    """Append the runs of the only space."""
     writer.append(np.zeros(len(columns[0]), np.uint16), *columns)
 
 
 @contextlib.contextmanager
 def new_trace(out: Path, meta: dict[str, Any]) -> Iterator[Writer]:
-    """A Writer that leaves nothing when something fails."""
+    """A Writer that leaves no file if an error occurs."""
     writer = Writer(out, meta)
     try:
         with writer:
@@ -134,7 +134,7 @@ def new_trace(out: Path, meta: dict[str, Any]) -> Iterator[Writer]:
 
 @contextlib.contextmanager
 def new_text(out: Path) -> Iterator[TextIO]:
-    """A text file that gets its name when it is whole."""
+    """A text file that gets its name only when it is whole."""
     with output.written(out) as made, output.telling(out):
         text = TextIOWrapper(made.file, encoding="utf-8", newline="\n")
         yield text
@@ -142,7 +142,7 @@ def new_text(out: Path) -> Iterator[TextIO]:
 
 
 def chosen_space(reader: Reader, space: int | None) -> dict[str, Any]:
-    """The row of the space to export. Raises LabError when the choice is not clear."""
+    """The row of the space to export. Raises LabError if the choice is ambiguous or wrong."""
     rows = [row for row in reader.spaces if space in (None, row["space"])]
     if len(rows) != 1:
         there = ", ".join(f"{row['space']} ({row.get('name', '')})" for row in reader.spaces) or "none"
@@ -151,7 +151,7 @@ def chosen_space(reader: Reader, space: int | None) -> dict[str, Any]:
 
 
 def tracked(reader: Reader, progress: Progress) -> Iterator[Batch]:
-    """The trace's columns, telling how many runs went by."""
+    """The trace's columns; reports the number of runs as progress."""
     done = 0
     for batch in reader.runs():
         yield batch
@@ -160,7 +160,8 @@ def tracked(reader: Reader, progress: Progress) -> Iterator[Batch]:
 
 
 def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> dict[str, Any]:
-    """One space as lackeyml. Returns {"instructions": of the space, "carried": how many of them the document shows}."""
+    """Write one space as lackeyml. Returns {"instructions": of the space, "carried": those the document shows}. Raises
+    LabError if the trace has pages of files."""
     if reader.files:
         raise LabError(f"{reader.path}: lackeyml has no pages of files; --out NAME.csv writes the runs as CSV", USAGE)
     row = chosen_space(reader, space)
@@ -171,7 +172,7 @@ def export_lackeyml(reader: Reader, out: Path, space: int | None, progress: Prog
 
 
 def export_csv(reader: Reader, out: Path, space: int | None, progress: Progress = no_progress) -> None:
-    """The runs of one space, or of all, as CSV with a head."""
+    """Write the runs of one space, or of all, as CSV with a header line."""
     with new_text(out) as file:
         file.write(CSV_HEAD)
         for batch in tracked(reader, progress):

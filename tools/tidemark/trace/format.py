@@ -1,16 +1,16 @@
 """The trace file: every reference of one or more processes, in order, by page.
 
-docs/reference/trace-format.md has each byte.
+docs/reference/trace-format.md describes each byte.
 
 A trace is a sequence of runs: consecutive references of the same kind to the same page of the same address space. The
-file is a header, blocks of up to BLOCK_RUNS runs, a tail (table of spaces, totals) and a trailer that says where the
-tail is. Pages are numbered in order of first appearance; a block brings the pages that are new in it and then four
-columns of runs. Each column is split into planes of bytes, lowest first, and the block compressed with zstandard:
-upper planes are nearly all zero and cost nothing, and undoing it takes few nanoseconds a run.
+file is a header, blocks of up to BLOCK_RUNS runs, a tail (table of spaces, totals) and a trailer with the offset of the
+tail. Pages are numbered in order of first appearance; a block has the pages that are new in it, followed by four
+columns of runs. Each column is split into planes of bytes, lowest first, and the block is compressed with zstandard:
+upper planes are nearly all zero and cost nothing, and decoding takes a few nanoseconds per run.
 
-Two states: NAME.partial while it is written, NAME once the trailer is there (see output.py). A reader trusts nothing:
-each section has its own checksum, sizes are bounded before memory is taken, numbers are checked before they index
-with them, and the totals of the tail must come out.
+The file has two states: NAME.partial while it is written, NAME once the trailer is written (see output.py). A reader
+trusts nothing: each section has its own checksum, sizes are bounded before memory is allocated, numbers are checked
+before they are used as indices, and the totals of the tail must be right.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tidemark.trace import ALL_KINDS, KINDS, MAX_SPACES
 
 SUFFIX = ".tmt"
 MAGIC = b"\x89TMT\r\n\x1a\n"
-VERSIONS = (1, 2)  # without pages of files, and with
+VERSIONS = (1, 2)  # without and with pages of files
 START = struct.Struct("<8sI")
 SECTION = struct.Struct("<4sIIII")  # tag, runs, new pages, bytes of content, checksum of content
 CHECKSUM = struct.Struct("<I")
@@ -52,12 +52,12 @@ RUN_BYTES = sum(column.itemsize for column in RUN_COLUMNS)
 
 
 class TraceError(LabError):
-    """A trace that cannot be read: says where and why."""
+    """A trace cannot be read; the message says where and why."""
 
 
 class Block(NamedTuple):
     """Runs in order: `ids`, `kinds`, `counts` (references) and `insns` (instructions begun since the space's previous
-    run), of equal length; and the pages that are new in it, whose ids follow those of the blocks before.
+    run), of equal length; and the pages that are new in this block, whose ids follow those of earlier blocks.
     """
 
     new_spaces: np.ndarray
@@ -72,7 +72,7 @@ def to_planes(column: np.ndarray) -> bytes:
     """A column as planes of bytes: all lowest bytes, then all second ones, and so on."""
     planes = []
     top, number = int(column.max(initial=0)), column.dtype.type
-    for shift in range(0, 8 * column.itemsize, 8):  # nearly all upper planes are zero, and need not be looked at
+    for shift in range(0, 8 * column.itemsize, 8):  # nearly all upper planes are zero, and are skipped
         empty = not top >> shift
         planes.append(bytes(len(column)) if empty else (column >> number(shift)).astype(np.uint8).tobytes())
     return b"".join(planes)
@@ -94,7 +94,7 @@ def encode_block(block: Block) -> bytes:
 
 
 def decode_block(content: bytes, runs: int, new: int) -> Block:
-    """The inverse of `encode_block`. Raises ValueError when the content is not what the two lengths say."""
+    """The inverse of `encode_block`. Raises ValueError if the content does not match the two lengths."""
     size = runs * RUN_BYTES + new * NEW_PAGE_BYTES
     if runs > MAX_BLOCK_RUNS or new > runs or zstandard.frame_content_size(content) != size:
         raise ValueError("a block's sizes contradict each other")
@@ -108,14 +108,14 @@ def decode_block(content: bytes, runs: int, new: int) -> Block:
 
 
 class Writer:
-    """Writes a trace in a stream, with memory bounded by the number of distinct pages. As a context manager it gives
-    the file its name only in `close`; without that, NAME.partial is left, which no reader takes for a trace.
+    """Writes a trace as a stream, with memory bounded by the number of distinct pages. The file gets its name only in
+    `close`; without that, NAME.partial is left, which no reader accepts as a trace.
     """
 
     def __init__(self, path: str | Path, meta: dict[str, Any]) -> None:
-        """`meta` is any JSON object: where the trace comes from. Raises LabError when the file cannot be made. After
-        `close`, `spaces` and `totals` are what a Reader would find."""
-        from tidemark.trace.pages import Counters, PageTable  # numba: readers of a file's head need not wait for it
+        """`meta` is any JSON object that says where the trace comes from. Raises LabError if the file cannot be
+        created. After `close`, `spaces` and `totals` are those that a Reader would find."""
+        from tidemark.trace.pages import Counters, PageTable  # numba is slow to load, and a Reader does not need it
 
         self.path = Path(path)
         self._pages = PageTable()
@@ -142,8 +142,8 @@ class Writer:
     def append(
         self, spaces: np.ndarray, pages: np.ndarray, kinds: np.ndarray, counts: np.ndarray, insns: np.ndarray
     ) -> None:
-        """Runs in order: spaces u16[n], pages u64[n] below 2^52, kinds u8[n], counts u32[n] of at least 1, insns
-        u32[n], of equal length. Raises ValueError when they are not so, LabError when the disk is full.
+        """Append runs in order: spaces u16[n], pages u64[n] below 2^52, kinds u8[n], counts u32[n] of at least 1, insns
+        u32[n], of equal length. Raises ValueError if they are not, LabError if the disk is full.
         """
         given = (spaces, pages, kinds, counts, insns)
         columns = tuple(np.asarray(column, dtype) for column, dtype in zip(given, APPENDED, strict=True))
@@ -163,10 +163,10 @@ class Writer:
                 self._write_block()
 
     def close(self, spaces: Iterable[dict[str, Any]] = (), files: Sequence[dict[str, Any]] = ()) -> None:
-        """Write what waits and the tail, and give the file its name. `spaces` are rows {"space": n, "name": ..., ...};
-        each gets its "runs", "references", "instructions" and "pages", and a space without a row gets one. `files` are
-        rows {"store": n, ...}: with them, pages from FILE_PAGE on are those of files, and calls may have used them.
-        Raises ValueError for two rows of one space, LabError when the disk is full.
+        """Write the pending runs and the tail, and give the file its name. `spaces` are rows {"space": n, "name": ...,
+        ...}; each gets its "runs", "references", "instructions" and "pages", and a space without a row gets one.
+        `files` are rows {"store": n, ...}: with them, pages from FILE_PAGE on are of files, and system calls may use
+        them. Raises ValueError if a space has two rows, LabError if the disk is full.
         """
         given = list(spaces)
         rows = {row["space"]: row for row in given}
@@ -248,10 +248,10 @@ class Writer:
 
 
 class Reader:
-    """A trace from a file: `meta`, `spaces`, `totals` and `files` at once, the runs in blocks by iterating, as often as
-    wanted. `files` are rows {"store": n, ...}; if there are any, pages from FILE_PAGE on are those of files.
+    """A trace from a file: `meta`, `spaces`, `totals` and `files` at once; iterate for the runs in blocks, as often as
+    needed. `files` are rows {"store": n, ...}; if there are any, pages from FILE_PAGE on are pages of files.
 
-    Raises TraceError when the file is not a whole trace, from the constructor or, for damage inside, while iterating.
+    The constructor raises TraceError if the file is not a whole trace; iterating does if there is damage inside.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -275,7 +275,7 @@ class Reader:
                 self._check_numbers(at, block, known)
                 yield block
         if (runs, references, known) != tuple(self.totals.get(name) for name in ("runs", "references", "pages")):
-            raise self._damaged(self._tail_at, "the totals do not come out")
+            raise self._damaged(self._tail_at, "the totals are wrong")
 
     def runs(self) -> Iterator[tuple[np.ndarray, ...]]:
         """The columns that `Writer.append` was given: spaces, pages, kinds, counts, insns, in batches."""
@@ -348,7 +348,7 @@ class Reader:
         except ValueError as error:
             raise self._damaged(at, f"the JSON does not parse ({error})") from error
         if not isinstance(value, dict) or any(name not in value for name in required):
-            raise self._damaged(at, "the JSON lacks what it should have")
+            raise self._damaged(at, "the JSON lacks a required member")
         return value
 
     def _decode(self, at: int, head: tuple[int, int], content: bytes) -> Block:
@@ -365,7 +365,7 @@ class Reader:
 
     def _cut_off(self, size: int) -> TraceError:
         return TraceError(
-            f"{self.path}: ends at byte {size} without its end record: the file was cut off, or whoever wrote it was"
+            f"{self.path}: ends at byte {size} without its end record: the file was cut off, or its writer was"
             " interrupted; record or import it again"
         )
 

@@ -1,13 +1,13 @@
 """References from the text of Valgrind's Lackey: `valgrind --tool=lackey --trace-mem=yes --log-file=ls.txt ls`.
 
 A line is `I  ADDRESS,SIZE`, ` L ADDRESS,SIZE`, ` S ...` or ` M ...`: instruction fetch, load, store, or load and store
-by one instruction; the address in hexadecimal, the size in decimal bytes. Valgrind's own comments, `==PID== ...`, stand
-before and after. Anything else is foreign: output of the program in the same stream, or no Lackey text at all; it is
-an error unless the caller wants such lines counted and skipped. Since a comment follows the last reference when
+by one instruction; the address is hexadecimal, the size in decimal bytes. Valgrind's own comments, `==PID== ...`, come
+before and after. Any other line is foreign: output of the program in the same stream, or not Lackey text at all;
+it is an error unless the caller wants such lines counted and skipped. Since a comment follows the last reference if
 Valgrind could finish, a text with comments that ends in a reference was cut off.
 
 The text is read in chunks that a compiled loop turns into columns; the loop stops at any line that it does not know and
-leaves it to Python. Memory is that of one chunk.
+leaves that line to Python. One chunk is in memory at a time.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _kind(first: Int, second: Int) -> Int:
 
 @compiled
 def _parse(text: Array, at: Int, end: Int, kinds: Array, addresses: Array, sizes: Array) -> tuple[Int, Int]:
-    """Parse the whole lines text[at:end] into columns; returns (offset of the first other line or `end`, how many)."""
+    """Parse the whole lines text[at:end] into columns. Returns (offset of the first other line or `end`, number)."""
     done = 0
     while at < end:
         start = at
@@ -83,10 +83,10 @@ def _parse(text: Array, at: Int, end: Int, kinds: Array, addresses: Array, sizes
 
 
 class LackeyText:
-    """The references of one Lackey text, by iterating once; afterwards `lines`, `foreign` and `space` say the rest.
+    """The references of one Lackey text: iterate once, then read `lines`, `foreign` and `space`.
 
-    `file` is open for reading bytes, `name` is what messages call it. With `skip_foreign`, foreign lines are counted in
-    `foreign`; with `partial`, a text that was cut off is taken as far as it goes. Raises TraceError.
+    `file` is open for reading bytes, `name` is its name in messages. With `skip_foreign`, foreign lines are counted in
+    `foreign`; with `partial`, a text that was cut off is read up to there. Iterating raises TraceError if it is bad.
     """
 
     source = "lackey"
@@ -105,10 +105,10 @@ class LackeyText:
         self._columns = (np.empty(most, np.uint8), np.empty(most, np.uint64), np.empty(most, np.uint32))
 
     def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
-        """Batches of references: kinds u8, addresses u64 and sizes u32 in bytes. A batch holds until the next."""
+        """Batches of references: kinds u8, addresses u64 and sizes u32 in bytes. Each is valid until the next one."""
         kept = 0
         window = memoryview(self._bytes)
-        while got := self._file.readinto1(window[kept:CHUNK]):  # a single read, so that Ctrl-C is never waited for
+        while got := self._file.readinto1(window[kept:CHUNK]):  # a single read, so that Ctrl-C takes effect at once
             filled = kept + got
             end = self._bytes.rfind(b"\n", 0, filled) + 1
             if not end and filled == CHUNK:
@@ -119,7 +119,7 @@ class LackeyText:
         self._check_end(bytes(self._bytes[:kept]))
 
     def space(self) -> dict[str, Any]:
-        """The row of the table of spaces: known after the last batch."""
+        """The row for the table of spaces; complete after the last batch."""
         words = self._command.split()
         return {
             "space": 0,
@@ -146,7 +146,7 @@ class LackeyText:
                 at = line_end + 1
 
     def _other(self, line: bytes) -> None:
-        """A line that is no reference: remember what a comment says, refuse or count a foreign one."""
+        """Handle a line that is not a reference: keep what a comment says, refuse or count a foreign line."""
         comment = COMMENT.fullmatch(line)
         if not comment:
             return self._foreign(line)
@@ -171,7 +171,7 @@ class LackeyText:
         self.foreign += 1
 
     def _check_end(self, rest: bytes) -> None:
-        """What stands at the end of a whole text, and what to say of one that is not."""
+        """Check the end of the text. Raises TraceError if it was cut off or has no references."""
         if rest:
             self.lines += 1
             whole_comment = COMMENT.fullmatch(rest)
@@ -182,7 +182,7 @@ class LackeyText:
         if self._cut and not self._partial:
             raise TraceError(
                 f"{self._name}: cut off at line {self.lines}, Valgrind's closing lines are missing;"
-                " record it again, or take what is there with --partial"
+                " record it again, or import the part before that with --partial"
             )
         if not self.references:
-            raise TraceError(f"{self._name}: no reference in it; record with valgrind --tool=lackey --trace-mem=yes")
+            raise TraceError(f"{self._name}: it has no references; record with valgrind --tool=lackey --trace-mem=yes")

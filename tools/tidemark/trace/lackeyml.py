@@ -3,16 +3,16 @@
 The document type is in Appendix A of the report: an `application` with its command comes first, then one element per
 reference, `instruction`, `load`, `store` or `modify`, with address and size in hexadecimal ("0x...").
 
-Import takes 0x and hexadecimal digits, or decimal ones. (The report's converter put 0x before Lackey's decimal sizes,
-so that a size of 16 reads as 22, here as in the report's own reader; it matters only to a reference that ends less than
-that before the border of a page.) A reader of XML can be attacked by entities: documents that declare any are refused,
-and nothing outside the document is ever opened.
+Import accepts 0x and hexadecimal digits, or decimal ones. (The report's converter put 0x before Lackey's decimal sizes,
+so a size of 16 reads as 22, here as in the report's own reader; it matters only if a reference ends less than that
+before the border of a page.) XML readers can be attacked by entities: documents that declare any are refused, and no
+other file is ever opened.
 
-Export carries kinds and pages in order, and nothing else: a trace has pages, not addresses, so a reference gets its
-page's first address and size 1. An instruction that straddles two pages, which counts on both and once in time, becomes
-one element of two bytes across the border. So import of an export gives the same runs; only those that another space
-had split are one again. Lost are all but one space, and instruction counts that differ from the number of instructions
-that the references show.
+Export keeps only kinds and pages in order: a trace has pages, not addresses, so a reference gets its page's first
+address and size 1. An instruction that straddles two pages, which counts on both but once in time, becomes one element
+of two bytes across the border. So importing an export gives the same runs, except that runs which another space had
+split are merged. Lost are all other spaces, and instruction counts that differ from the number of instructions that the
+references show.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ DOCUMENT_TYPE = (
 
 
 def number(text: str) -> int:
-    """The value of an attribute. Raises ValueError for another form."""
+    """The value of an attribute. Raises ValueError if it is not a number."""
     if not NUMBER.fullmatch(text):
-        raise ValueError(f"{text!r} is no number: 0x and hexadecimal digits, or decimal ones")
+        raise ValueError(f"{text!r} is not a number: write 0x and hexadecimal digits, or decimal digits")
     return int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
 
 class Lackeyml:
-    """The references of one lackeyml document, by iterating once; afterwards `space` says the rest.
+    """The references of one lackeyml document: iterate once, then read `space`.
 
-    `file` is open for reading bytes, `name` is what messages call it. Raises TraceError, with the line.
+    `file` is open for reading bytes, `name` is its name in messages. Iterating raises TraceError with the line.
     """
 
     source = "lackeyml"
@@ -95,7 +95,7 @@ class Lackeyml:
             raise self._wrong("no application in the document")
 
     def space(self) -> dict[str, Any]:
-        """The row of the table of spaces: known after the last batch."""
+        """The row for the table of spaces; complete after the last batch."""
         words = (self._command or "").split()
         name = PurePath(words[0]).name if words else ""
         return {"space": 0, "name": name, "pid": None, "command": self._command, "whole": True}
@@ -156,7 +156,7 @@ class Lackeyml:
         except ValueError as error:
             raise self._wrong(str(error)) from error
         if not 0 < size <= MAX_SIZE or address + size > 1 << 64:
-            raise self._wrong(f"{size} bytes at {address:#x} are no reference")
+            raise self._wrong(f"{size} bytes at {address:#x} are not a valid reference")
         self._kinds.append(kind)
         self._addresses.append(address)
         self._sizes.append(size)
@@ -179,15 +179,15 @@ Run = tuple[int, int, int, int]  # page, kind, count, instructions
 
 
 def runs_of(batches: Iterable[tuple[np.ndarray, ...]], space: int) -> Iterator[Run]:
-    """The runs of one space in order, out of the columns that `Reader.runs` yields."""
+    """The runs of one space in order, from the columns that `Reader.runs` yields."""
     for spaces, *columns in batches:
         mine = spaces == space
         yield from zip(*(column[mine].tolist() for column in columns), strict=True)
 
 
 def straddles(run: Run, following: Run) -> bool:
-    """Whether the last instruction of a run continues on the page of the following run: a reference there that no
-    instruction begins with.
+    """Whether the last instruction of a run continues on the page of the following run, which then has one reference
+    more than instructions.
     """
     page, kind, _, _ = run
     next_page, next_kind, count, insns = following
@@ -195,7 +195,7 @@ def straddles(run: Run, following: Run) -> bool:
 
 
 def elements(runs: Iterable[Run]) -> Iterator[tuple[str, int]]:
-    """(element, how often it is repeated) for the runs of one space."""
+    """(element, number of repetitions) for the runs of one space."""
     end: Run = (-1, -1, 0, 0)
     previous, left = end, 0
     for run in chain(runs, [end]):
@@ -209,8 +209,8 @@ def elements(runs: Iterable[Run]) -> Iterator[tuple[str, int]]:
 
 
 def export(batches: Iterable[tuple[np.ndarray, ...]], space: int, command: str, out: TextIO) -> int:
-    """Write one space of a trace, columns as `Reader.runs` yields them, as lackeyml; returns how many instructions the
-    document shows.
+    """Write one space of a trace, columns as `Reader.runs` yields them, as lackeyml. Returns the number of instructions
+    that the document shows.
     """
     out.write("<?xml version='1.0' encoding='UTF-8'?>\n" + DOCUMENT_TYPE)
     out.write(f'<lackeyml version="{VERSION}" xmlns="{NAMESPACE}">\n<application command={quoteattr(command)}/>\n')

@@ -1,10 +1,10 @@
-"""Which references of a recording were to pages that the policy had: the strings that a replacement policy works on.
+"""Which references of a recording were to pages of the policy: the reference strings that a replacement policy sees.
 
-A policy has pages that can be replaced, not those of files, and not those that are locked. The plugin notes when a page
-becomes the policy's (CAME), when it is locked, and what the process frees. From a page's first coming until then it is
-one page, and every reference to it is one of the string; that it left and was read again in between is no matter. Its
-coming is a reference of its own, because the kernel may be the one who used it first: what a program starts with on its
-stack.
+A policy has the pages that can be evicted, not pages of files and not locked pages. The plugin notes when a page is
+given to the policy (CAME), when it is locked, and what the process frees. From a page's first CAME until then it is one
+page, and every reference to it belongs to the string, even if it was evicted and read again in between. The CAME is a
+reference of its own, because the kernel may be the first to use the page: for example, the initial stack of a program
+is written by the kernel.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Array = np.ndarray
 Columns = tuple[Array, Array, Array]
 MIB = 1 << 20
 NEW, HOW_SHIFT, VPN = 1 << 24, 20, (1 << 20) - 1
-IN_FAULT, IN_CLAIM, IN_ADOPT = 0, 2, 4  # enum vm_in; a claim is of a page that was read ahead
-BORN, TAKEN, RETURNED, GONE = range(4)  # new with a reference, new without, new only if it was not there, locked
+IN_FAULT, IN_CLAIM, IN_ADOPT = 0, 2, 4  # enum vm_in; a page that was read ahead is claimed
+BORN, TAKEN, RETURNED, GONE = range(4)  # new with a reference, new without, new if not resident, locked
 NONE = -1
 
 
 def how(value: int) -> int:
-    """IN_FAULT, ... of a page that came."""
+    """The reason (IN_FAULT, ...) from a CAME note's value."""
     return value >> HOW_SHIFT & 7
 
 
 def faults(recording: Recording, number: int) -> tuple[int, int]:
-    """(faults, those for which the page was read) of the address space with this number in order of creation."""
+    """(faults, faults that read the page) of the address space with this number in order of creation."""
     key = [note.key for note in recording.notes if note.tag == SPACES][number]
     came = [note.value for note in recording.notes if note.tag == CAME and note.key == key]
     read = sum(how(value) == IN_FAULT and not value & NEW for value in came)
@@ -44,7 +44,7 @@ def faults(recording: Recording, number: int) -> tuple[int, int]:
 
 
 def meaning(tag: int, value: int) -> int:
-    """BORN ... GONE, of a note about a page."""
+    """The meaning of a note about a page: BORN, TAKEN, RETURNED or GONE."""
     if tag == LOCKED:
         return GONE
     if how(value) == IN_ADOPT:
@@ -63,9 +63,9 @@ def _follow(
     births: Array,
     out: tuple[Array, Array, Array],
 ) -> Int:
-    """Fill `out` (space, page, time) with the string of these runs, of which the first is number `start`; returns how
-    many. `state`: next note, pages so far; `living`: by the table's number the page that it is now; `births`: the
-    table's number of each page.
+    """Fill `out` (space, page, time) with the string of these runs; the first run is number `start`. Returns the length
+    of the string. `state`: next note, number of pages; `living`: the present page of each number in the table, or NONE;
+    `births`: the table's number of each page.
     """
     spaces, ids, insns = columns
     note_at, note_id, note_space, note_means = notes
@@ -95,7 +95,7 @@ def _follow(
 
 
 def each_page(notes: list[Note]) -> Iterator[Note]:
-    """The notes about pages; those of ranges are made one for each page in it that had come."""
+    """The notes about pages; a freed range becomes one note for each page in it that the policy had."""
     come: dict[tuple[int, int], set[int]] = {}
     for note in notes:
         if note.tag in (CAME, LOCKED):
@@ -110,7 +110,7 @@ def each_page(notes: list[Note]) -> Iterator[Note]:
 
 
 class Follower:
-    """Takes a recording's runs. `pieces` are what came of them: columns space, page, time."""
+    """Turns a recording's runs into the policy's reference strings."""
 
     def __init__(self, recording: Recording) -> None:
         notes = [note for note in each_page(recording.notes) if note.key in recording.numbers]
@@ -127,7 +127,7 @@ class Follower:
         self._runs = 0
 
     def string_of(self, columns: tuple[Array, ...]) -> tuple[Array, Array, Array]:
-        """What is to be appended for these runs, columns of Reader.runs: space, page, time."""
+        """The string (space, page, time) of these runs, which are columns of Reader.runs."""
         spaces, pages, _, _, insns = columns
         most = len(spaces) + len(self._notes[0])
         out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64)
@@ -143,7 +143,7 @@ class Follower:
 
 
 def changes(spaces: Array, pages: Array) -> Array:
-    """bool[n]: is this reference to another page than the one before of the same space?"""
+    """bool[n]: whether a reference is to another page than the previous one of the same space."""
     keep = np.zeros(len(spaces), bool)
     for space in np.unique(spaces):
         here = np.flatnonzero(spaces == space)
@@ -152,7 +152,7 @@ def changes(spaces: Array, pages: Array) -> Array:
 
 
 def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns], int]:
-    """The whole string in pieces, and its length; when that is above `most`, not all of the pieces."""
+    """The follower, the whole string in pieces, and its length; if that exceeds `most`, pieces are missing."""
     follower, length = Follower(recording), 0
     pieces: list[Columns] = []
     for columns in Reader(recording.trace).runs():
@@ -165,7 +165,7 @@ def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns],
 
 
 def spaces_of(recording: Recording, room: int) -> list[Space]:
-    """The string of each address space, in order of creation. LabError when their future takes more than `room`
+    """The string of each address space, in order of creation. Raises LabError if their future needs more than `room`
     bytes.
     """
     follower, pieces, length = collected(recording, room // REF_BYTES)
@@ -182,7 +182,7 @@ def spaces_of(recording: Recording, room: int) -> list[Space]:
 
 
 def one_space(vpns: Array, pages: Array, times: Array) -> Space:
-    """A space's references, its pages numbered anew."""
+    """One space's references, with its pages renumbered from 0."""
     keep = without_repetitions(pages)
     used, refs = np.unique(pages[keep], return_inverse=True)
     return Space(vpns[used].astype(np.uint32), refs.astype(np.uint32), times[keep])

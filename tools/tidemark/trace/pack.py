@@ -1,13 +1,13 @@
-"""The plugin's stream, as it comes, into a trace's runs.
+"""Turns the plugin's stream, while it arrives, into a trace's runs.
 
-tools/plugin/trace.c defines the stream: 32-bit words, one for a load or store with the number of fetches before it, and
-tagged ones that say of which page of code the fetches are and which page directory is in use. Here words become runs:
+tools/plugin/trace.c defines the stream: 32-bit words, one for each load or store with the number of fetches before it,
+and tagged words that say which page of code is fetched and which page directory is in use. Here words become runs:
 consecutive references of one kind to one page of one address space are merged.
 
-A page directory (cr3) is used again after its process has ended, so an address space is a page directory in one of its
-lives, which end where the stream says DEATH. Spaces are numbered in order of their first reference. Names come from
-the kernel's telemetry: the n-th BIRTH in the stream is its n-th `mm` event, whose page directory was in the life that
-it had at that point of the stream.
+A page directory (cr3) is used again after its process has ended, so an address space is one life of a page directory;
+a life ends where the stream says DEATH. Spaces are numbered in order of their first reference. Names come from the
+kernel's telemetry: the n-th BIRTH in the stream belongs to the n-th `mm` event, which names the life that the page
+directory has at that point of the stream.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tidemark.trace import (
 STREAM_VERSION = 3
 WORD = np.dtype("<u4")
 BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED, STORE, FILE = range(16)
-INDEX, PAGE, NONE, FILE_READ, FILE_WRITE = range(5)  # of FILE
+INDEX, PAGE, NONE, FILE_READ, FILE_WRITE = range(5)  # kinds of FILE words
 FREED_SHIFT = FILE_SHIFT = 20
 VPN = (1 << FILE_SHIFT) - 1
 USER_PAGES = 3 << 18
@@ -50,13 +50,13 @@ COUNT = 3
 
 
 class StreamError(LabError):
-    """A stream that the plugin did not write so; says what is wrong where."""
+    """The stream is not as the plugin writes it; the message says what is wrong, and where."""
 
 
 class Note(NamedTuple):
-    """What the policy was told: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream),
-    FREED (pages; `value` is the first << FREED_SHIFT | the one after the last). `at`:
-    how many runs there were before; `key`: which address space, in `Spaces.numbers`.
+    """An event for the policy: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream), FREED
+    (pages; `value` is the first << FREED_SHIFT | the end). `at`: the number of runs before it; `key`: the address
+    space, as in `Spaces.numbers`.
     """
 
     at: int
@@ -66,7 +66,7 @@ class Note(NamedTuple):
 
 
 class Sink(Protocol):
-    """What takes the runs: tidemark.trace.format.Writer, for one."""
+    """Takes the runs; for example tidemark.trace.format.Writer."""
 
     def append(
         self, spaces: np.ndarray, pages: np.ndarray, kinds: np.ndarray, counts: np.ndarray, insns: np.ndarray
@@ -74,12 +74,12 @@ class Sink(Protocol):
 
 
 def tagged(tag: int, value: int = 0) -> int:
-    """The word with this tag."""
+    """The word with this tag and value."""
     return TAGGED | tag << TAG_SHIFT | value
 
 
 def example() -> bytes:
-    """The shortest stream in which there is a reference."""
+    """The shortest stream with a reference."""
     return np.array([tagged(BEGIN, STREAM_VERSION), 1, tagged(END, 2)], WORD).tobytes()
 
 
@@ -89,7 +89,7 @@ Columns = tuple[np.ndarray, ...]
 
 @compiled
 def _access(word: Int, tag: Int, value: Int, waiting: np.ndarray, space: Int) -> tuple[Int, Int, Int, Int]:
-    """What a word says beside fetches: page, kind, count (0: nothing), and the fetches that it accounts for."""
+    """The access of a word, without its fetches: page, kind, count (0: none), and the fetches that it accounts for."""
     if tag != NO_TAG:
         return value, INSTRUCTION, int(tag == TAIL), 0
     begun = min(waiting[space], MAX_COUNT)
@@ -101,10 +101,10 @@ def _access(word: Int, tag: Int, value: Int, waiting: np.ndarray, space: Int) ->
 def _pack(
     words: Array, start: Int, space: Int, fetches_too: bool, waiting: Array, state: Array, columns: Columns, filled: Int
 ) -> tuple[Int, Int]:
-    """Fill in the runs of words from `start` up to one that is not about references: (its index, runs filled).
+    """Fill in the runs of words from `start` up to a word that is not about references: (its index, runs filled).
 
-    `state` is the page of code, and the open run: space, page, kind, count (0: there is none), insns. Where fetches
-    are no runs of their own, `waiting[space]` are those that the space's next run has to account for.
+    `state` is the page of code, and the open run: space, page, kind, count (0: none is open), insns. If fetches are not
+    runs of their own, `waiting[space]` is the number of fetches that the space's next run has to account for.
     """
     code, run_space, run_page, run_kind, run_count, run_insns = state
     spaces, pages, kinds, counts, insns = columns
@@ -142,37 +142,37 @@ def _pack(
 
 
 class Spaces:
-    """Numbers for address spaces, and in the end their names."""
+    """The numbers of address spaces, and at the end their names."""
 
     def __init__(self) -> None:
         self._births = 0
-        self._deaths: dict[int, list[int]] = {}  # by cr3: how many births there had been at each
+        self._deaths: dict[int, list[int]] = {}  # by cr3: for each death, the number of births before it
         self.numbers: dict[tuple[int, int], int] = {}  # (cr3, life)
 
     def birth(self) -> None:
-        """The kernel has written an `mm` event."""
+        """Count a birth: the kernel has written an `mm` event."""
         self._births += 1
 
     def death(self, cr3: int) -> None:
-        """The page directory is no more; the next one at its place is another."""
+        """End the life of a page directory; the next one with this cr3 is a different space."""
         self._deaths.setdefault(cr3, []).append(self._births)
 
     def key(self, cr3: int) -> tuple[int, int]:
-        """The page directory, and in which of its lives it is."""
+        """(page directory, index of its present life)."""
         return cr3, len(self._deaths.get(cr3, ()))
 
     def number(self, cr3: int) -> int:
-        """The number of the space that the page directory is now. StreamError when there are too many."""
+        """The number of the page directory's present space. Raises StreamError if there are too many."""
         number = self.numbers.setdefault(self.key(cr3), len(self.numbers))
         if number >= MAX_SPACES:
             raise StreamError(f"a trace holds at most {MAX_SPACES} address spaces; record a shorter run")
         return number
 
     def table(self, events: Sequence[dict[str, Any]], whole: bool) -> list[dict[str, Any]]:
-        """Rows {"space", "name", "cr3", "whole", and "pid", "since_us" if an event has told} for the trace's tail.
+        """Rows {"space", "name", "cr3", "whole", and "pid", "since_us" if an event names it} for the trace's tail.
 
-        `events` are the `mm` events {"pid", "comm", "cr3", "t_us"} in order, none when the telemetry is off. `whole`:
-        was it recorded to its end? StreamError when that is so and there are not as many events as births.
+        `events` are the `mm` events {"pid", "comm", "cr3", "t_us"} in order, empty if the telemetry is off. `whole`:
+        the run was recorded to its end. Raises StreamError if `whole` and there are not as many events as births.
         """
         if whole and events and len(events) != self._births:
             raise StreamError(f"the telemetry has {len(events)} mm events, the plugin saw {self._births}")
@@ -190,13 +190,13 @@ class Spaces:
 
 
 class Packer:
-    """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts those taken; `notes` are there
-    if the plugin was asked for them; `files` are the stores of the files there were pages of. What page of a file a
-    page of a space shows at the moment is in `_shown`: one number for each page of it, 0 for none.
+    """Takes the stream in pieces of any size, and gives runs to a sink. `words` counts the words taken; `notes` are
+    filled if the plugin was asked for them; `files` are the stores of files whose pages were used. `_shown` has, for a
+    space, the page of a file that each of its pages maps at present: one number per page, 0 for none.
     """
 
     def __init__(self, sink: Sink, fetches_too: bool = True) -> None:
-        """`fetches_too`: are fetches references of their own? Otherwise they only advance virtual time."""
+        """`fetches_too`: whether fetches are references of their own; if not, they only advance virtual time."""
         self.spaces = Spaces()
         self.words = 0
         self.ended = False
@@ -213,7 +213,7 @@ class Packer:
         self._columns = tuple(np.empty(2 * BATCH + 1, dtype) for dtype in COLUMNS)
 
     def feed(self, data: bytes) -> None:
-        """The next bytes. StreamError when they are no such stream."""
+        """Take the next bytes. Raises StreamError if they are not a valid stream."""
         data = self._rest + data if self._rest else data
         whole = len(data) & -WORD.itemsize
         self._rest = data[whole:]
@@ -222,13 +222,13 @@ class Packer:
             self._batch(words[at : at + BATCH])
 
     def finish(self, whole: bool = True) -> None:
-        """Give the last run away. `whole`: StreamError when the stream has not come to its end."""
+        """Give the last run to the sink. Raises StreamError if `whole` and the stream has no end record."""
         if whole and (not self.ended or self._rest):
             raise StreamError(f"the plugin's stream was cut off after {self.words:,} words: it has no end record")
         self._append(self._close_run(0))
 
     def _close_run(self, filled: int) -> int:
-        """End the open run, if there is one; returns how many are filled then."""
+        """End the open run, if there is one. Returns the new number of filled runs."""
         if not self._state[1 + COUNT]:
             return filled
         for column, value in zip(self._columns, self._state[1:], strict=True):
@@ -242,7 +242,7 @@ class Packer:
             word = int(words[at])
             if self.words + at == 0 and word != tagged(BEGIN, STREAM_VERSION):
                 raise StreamError(
-                    f"this is no stream of this program's plugin, it begins with {word:#010x}; `make lab` builds it"
+                    f"this is not a stream of this program's plugin: it begins with {word:#010x}; `make lab` builds it"
                 )
             if self.ended:
                 raise StreamError(f"the plugin's stream goes on after its end record, at word {self.words + at:,}")
@@ -257,7 +257,7 @@ class Packer:
         self._append(filled)
 
     def _other(self, tag: int, value: int, at: int, filled: int) -> int:
-        """A word that is not about references, after so many runs; returns how many are filled then."""
+        """Handle a word that is not about references, with `filled` runs before it. Returns the runs filled then."""
         if tag in (STORE, FILE):
             return self._of_files(tag, value, filled)
         if SPACES <= tag <= FREED:
@@ -272,7 +272,7 @@ class Packer:
         return filled
 
     def _note(self, tag: int, value: int, at: int) -> None:
-        """A word about address spaces, or the stream itself."""
+        """Handle a word about address spaces, or about the stream itself. Raises StreamError if it is unknown."""
         if tag == SPACE:
             self._cr3 = value << PAGE_SHIFT
         elif tag == BIRTH:
@@ -285,7 +285,7 @@ class Packer:
             raise StreamError(f"the plugin's stream is damaged at word {at:,}: tag {tag}, value {value:#x}")
 
     def _policys(self, tag: int, value: int, at: int) -> None:
-        """A word about what the policy was told, after so many runs."""
+        """Handle a word about an event for the policy, with `at` runs before it."""
         if tag == OF:
             self._of = value << PAGE_SHIFT
         elif tag == FROM:
@@ -295,14 +295,14 @@ class Packer:
             self.notes.append(Note(at, tag, self.spaces.key(value << PAGE_SHIFT if tag == SPACES else self._of), value))
 
     def _of_files(self, tag: int, value: int, filled: int) -> int:
-        """A word about pages of files, after so many runs; returns how many are filled then."""
+        """Handle a word about pages of files, with `filled` runs before it. Returns the runs filled then."""
         what, number = value >> FILE_SHIFT, value & VPN
         if tag == STORE:
             self._store = value
             self.files.add(value)
         elif what == INDEX:
             self._index = number
-        elif what in (PAGE, NONE):  # runs before it are of what the page showed before
+        elif what in (PAGE, NONE):  # earlier runs are of the page's previous content
             self._append(self._close_run(filled))
             shown = self._shown.setdefault(self.spaces.number(self._cr3), np.zeros(USER_PAGES, np.uint64))
             shown[number] = self._file_page(self._index) if what == PAGE else 0  # no file

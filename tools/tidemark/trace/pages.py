@@ -1,6 +1,6 @@
-"""From references to numbered pages: what every source of a trace goes through.
+"""From references to numbered pages: every source of a trace uses this.
 
-A reference is a kind, a byte address and a size. `RunBuilder` makes runs of pages out of references: one that straddles
+A reference is a kind, a byte address and a size. `RunBuilder` makes runs of pages from references: one that straddles
 the border of two pages counts on both, and consecutive references of the same kind to the same page become one run. An
 instruction counts once, on the page where it begins; virtual time is counted in instructions.
 
@@ -77,7 +77,7 @@ def _fill_slots(slots: Array, known_spaces: Array, known_pages: Array, known: In
 
 
 class PageTable:
-    """Numbers for pairs (space, page). `known` pairs have one; `spaces[:known]`, `pages[:known]` say which."""
+    """Numbers for pairs (space, page). There are `known` pairs: `spaces[:known]`, `pages[:known]`."""
 
     def __init__(self) -> None:
         self.known = 0
@@ -136,8 +136,8 @@ def _merge(
     counts_out: Array,
     insns_out: Array,
 ) -> Int:
-    """Append the runs that end within these references; returns how many. `run` is the open one: page, kind, count,
-    instructions, count 0 for none.
+    """Append the runs that end within these references; returns their number. `run` is the open run: page, kind, count,
+    instructions; count is 0 if none is open.
     """
     page, kind, count, insns = run[0], run[1], run[2], run[3]
     done = 0

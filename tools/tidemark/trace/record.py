@@ -1,10 +1,10 @@
-"""Recording: a run with QEMU's plugin, whose stream becomes a trace while it runs.
+"""Recording: a run with the plugin for QEMU; its stream becomes a trace while the run goes on.
 
-The plugin writes into a named pipe, and a thread of this process packs what comes out. When that is slower than the
-guest, the guest waits inside the plugin, which its virtual clock does not see.
+The plugin writes to a named pipe, and a thread of this process packs its output. If that is slower than the guest, the
+guest waits inside the plugin, which its virtual clock does not see.
 
-A trace gets its name when the run came to its end, or was stopped by Ctrl-C or its time limit: then what came is valid,
-and "whole" is false in its table of spaces. After any other end there is no trace.
+A trace gets its name if the run came to its end, or was stopped by Ctrl-C or its time limit: then what was recorded is
+valid, but "whole" is false in its table of spaces. After any other end there is no trace.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ Progress = Callable[[list[dict[str, Any]], int], None]
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's result and its trace's file; `totals` and `spaces` are those that a Reader of it finds. `notes`: what the
-    policy was told, if that was wanted; `numbers`: the spaces' numbers by the notes' keys.
+    """A run's result and its trace's file; `totals` and `spaces` are those that a Reader finds. `notes`: the events for
+    the policy, if the caller asked for them; `numbers`: the spaces' numbers by the notes' keys.
     """
 
     result: results.Result
@@ -63,7 +63,7 @@ class Recording:
 
 
 class Reception(threading.Thread):
-    """Packs what comes through the pipe into a trace. `error` is why it stopped before the end, if it did."""
+    """Packs the stream from the pipe into a trace. `error` is why it stopped early, or None."""
 
     def __init__(self, pipe: Path, trace: Path, meta: dict[str, Any], fetches_too: bool) -> None:
         super().__init__(name="trace", daemon=True)
@@ -73,7 +73,7 @@ class Reception(threading.Thread):
         self._packer: Packer | None = None
         self._over = threading.Event()
         self._fd = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        with contextlib.suppress(OSError):  # more than an unprivileged user may have
+        with contextlib.suppress(OSError):  # may exceed the limit of an unprivileged user
             fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     @property
@@ -82,7 +82,7 @@ class Reception(threading.Thread):
         return self._packer.words if self._packer else 0
 
     def run(self) -> None:
-        """Until QEMU has closed the pipe. After an error nobody reads it, and the plugin ends QEMU."""
+        """Work until QEMU closes the pipe. After an error this thread stops reading, and the plugin ends QEMU."""
         try:
             for data in self._pieces():
                 if self._packer is None:
@@ -103,30 +103,30 @@ class Reception(threading.Thread):
                 if not data:
                     return
                 yield data
-            elif self._over.is_set():  # QEMU has never opened it
+            elif self._over.is_set():  # QEMU never opened it
                 return
 
     @property
     def writer(self) -> Writer:
-        """What has written the trace, after keep."""
+        """The trace's writer, valid after keep."""
         assert self._writer  # else keep has raised
         return self._writer
 
     @property
     def packer(self) -> Packer:
-        """What has packed the stream, after keep."""
+        """The stream's packer, valid after keep."""
         assert self._packer  # else keep has raised
         return self._packer
 
     def stop(self) -> None:
-        """Wait for the rest, when QEMU has ended."""
+        """Wait for the rest of the stream, after QEMU has ended."""
         self._over.set()
         self.join()
 
     def keep(self, events: list[dict[str, Any]], whole: bool) -> None:
-        """Give the trace its name. `events` are the telemetry's `mm` events; `whole`: did the run come to its end?
+        """Give the trace its name. `events` are the telemetry's `mm` events; `whole`: the run came to its end.
 
-        Raises what stopped the thread, and StreamError when the stream is not as it should be.
+        Raises the error that stopped the thread, StreamError if the stream is malformed, LabError if it is empty.
         """
         if self.error:
             raise self.error
@@ -138,13 +138,13 @@ class Reception(threading.Thread):
             writer.close(self._packer.spaces.table(events, whole), files)
 
     def drop(self) -> None:
-        """Remove what has not got its name."""
+        """Remove the unfinished trace."""
         if self._writer:
             self._writer.output.drop()
 
 
 def warm_up(scratch: Path) -> None:
-    """Have everything compiled before QEMU starts, whose time limit runs."""
+    """Compile everything before QEMU starts, because then its time limit runs."""
     with Writer(scratch / "warm", {}) as writer:
         packer = Packer(writer)
         packer.feed(example())
@@ -153,7 +153,7 @@ def warm_up(scratch: Path) -> None:
 
 
 def mm_events(result: results.Result) -> list[Any]:
-    """The kernel's `mm` events, as many as came."""
+    """The kernel's `mm` events, as far as the telemetry goes."""
     try:
         events = result.telemetry(partial=True).events
     except telemetry.TelemetryError:
@@ -162,7 +162,7 @@ def mm_events(result: results.Result) -> list[Any]:
 
 
 def check(result: results.Result, reception: Reception) -> None:
-    """LabError when the run has not ended so that its trace is of use."""
+    """Raises LabError if the run ended in a way that makes its trace useless."""
     if reception.error:
         raise reception.error
     if said := plugin.complaint(result):
@@ -177,7 +177,7 @@ def check(result: results.Result, reception: Reception) -> None:
 
 
 def carry_out(settings: qemu.Settings, folder: Path, reception: Reception, progress: Progress) -> results.Result:
-    """The run, with somebody at the other end of the pipe. Then the trace has its name, or is gone."""
+    """Run QEMU while `reception` reads the pipe. At the end the trace has its name, or is removed."""
     with contextlib.ExitStack() as unless_kept:
         unless_kept.callback(reception.drop)
         reception.start()
@@ -202,7 +202,7 @@ def carry_out(settings: qemu.Settings, folder: Path, reception: Reception, progr
 
 
 def silent(records: list[dict[str, Any]], words: int) -> None:
-    """No progress is shown."""
+    """Shows no progress."""
 
 
 def record(
@@ -216,15 +216,15 @@ def record(
     """Run `settings` into the result `folder` as tidemark.experiment does, and record every reference on the way.
 
     The trace is `out`, or trace.tmt in the folder. `kinds` is "all", or "data" for loads and stores only. `progress`
-    is given the telemetry's new records, and how many words the plugin has written: about one for each load or store.
-    `notes`: also what the policy is told.
+    gets the telemetry's new records and the number of words that the plugin has written, about one per load or store.
+    `notes`: also record the events for the policy.
 
-    A command that fails, or takes longer than the time limit, is a result as in experiment.run. LabError, and no trace,
-    when the guest panics or hangs, QEMU dies, or something cannot be written. KeyboardInterrupt keeps what came, and is
-    raised again.
+    A command that fails, or exceeds the time limit, is a result as in experiment.run. Raises LabError, and leaves no
+    trace, if the guest panics or hangs, QEMU dies, or a file cannot be written. KeyboardInterrupt keeps what was
+    recorded, and is raised again.
     """
     if kinds not in KINDS:
-        raise LabError(f"kinds={kinds}: there are {', '.join(KINDS)}", USAGE)
+        raise LabError(f"kinds={kinds}: choose one of {', '.join(KINDS)}", USAGE)
     if out:
         output.check(out)
     trace = out or folder / TRACE

@@ -1,1 +1,1 @@
-"""The live view of a machine: what has come (model), where from (sources), as text (draw, table), on a screen (app)."""
+"""The live view of a machine: its records (model), their source (sources), text (draw, table), and the screen (app)."""

@@ -1,4 +1,4 @@
-"""The live view on a terminal: widgets that draw a moment, keys, and the clock that moves it on."""
+"""The live view on a terminal: widgets that draw a moment, keys, and the clock that advances it."""
 
 from __future__ import annotations
 
@@ -34,65 +34,65 @@ LEAST_TABLE, MAPPED_TOP = 6, 8
 WINDOWS = (0, 60, 10)
 HELP = """\
 [b]Keys[/b]
-  q            leave; a run that was started with --run ends
-  space        stop the clock, and let it go on
-  ← →          one sample back or on
-  home end     to the first sample, to the latest
-  + -          twice or half as fast (replay)
-  z            graphs of all, of the last 60 s, of the last 10 s
-  m            the map of memory in place of the processes (needs --owners)
-  ↑ ↓          choose a process; the line above the table has more on it
+  q            quit; this ends a run that was started with --run
+  space        pause the clock, or resume it
+  ← →          one sample back or forward
+  home end     go to the first sample, or to the latest
+  + -          double or halve the speed of a replay
+  z            graphs of the whole run, the last 60 s, or the last 10 s
+  m            show the map of memory or the processes (needs --owners)
+  ↑ ↓          choose a process; details are above the table
 
-[b]The lamp[/b] is the share of the last second (or interval, where that is
-longer) in which processes were stalled for memory and none productive:
-PSI full. From 10 % it is PRESSED. THRASHING, and a red first line: for half
-of it all waited for pages, and about as many were evicted as read.
-[b]Zones[/b]: free pages, on a scale to twice the high watermark.
-[b]Map[/b]: a line is a frame, a letter the process that has it then. Letters
-that change along a line: processes take each other's frames.
-[b]Bars[/b] of processes: working set █, other resident pages ▄, in swap ·
-Sizes are pages of 4 KiB; times are the machine's.
+[b]The lamp[/b] is PSI full: the share of the last second (or interval,
+if longer) with processes stalled for memory and none productive. From
+10 % it is PRESSED. THRASHING, and a red first line: for half of it all
+waited for pages, and about as many were evicted as read.
+[b]Zones[/b]: free pages; the scale ends at twice the high watermark.
+[b]Map[/b]: one line per frame; the letter is the process that has it. If
+letters change along a line, processes take frames from each other.
+[b]Bars[/b]: working set █, other resident pages ▄, pages in swap ·
+Sizes are in pages of 4 KiB; times are virtual time of the machine.
 """
 
 
 class Help(ModalScreen[None]):
-    """What the keys do and what the signs mean; any key goes back."""
+    """Explains the keys and the signs; any key closes it."""
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """The help text."""
         yield Static(HELP, id="help")
 
     left = False
 
     def on_key(self) -> None:
-        """Back, but only once: another key may have come before the screen is gone."""
+        """Close the help, but only once: another key may come before the screen is removed."""
         if not self.left:
             self.left = True
             self.dismiss()
 
     def on_click(self) -> None:
-        """The same."""
+        """Close the help."""
         self.on_key()
 
 
 class Panel(Widget):
-    """A part of the screen, which `draw(width, height)` fills; its height, where that is automatic, is the text's."""
+    """A part of the screen that `draw(width, height)` fills; an automatic height is the number of lines of its text."""
 
     def __init__(self, draw: Callable[[int, int], Text], id: str) -> None:
         super().__init__(id=id)
         self._draw = draw
 
     def render(self) -> Text:
-        """Its text at its present size."""
+        """The text at the panel's present size."""
         return self._draw(self.size.width, self.size.height)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Lines of its text."""
+        """The number of lines of the text."""
         return self._draw(width, 0).plain.count("\n") + 1
 
 
 class Watch(App[int]):
-    """`source` gives the records; `player` says which of them to show. Its result is an exit status."""
+    """`source` gives the records; `player` says which of them to show. The app's result is an exit status."""
 
     CSS = """
     #header { height: 1; background: $primary-darken-2; color: $text; padding: 0 1; }
@@ -117,7 +117,7 @@ class Watch(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "leave", "quit"),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
-        Binding("ctrl+q", "ignore", show=False, priority=True),  # Textual's own way out
+        Binding("ctrl+q", "ignore", show=False, priority=True),  # by default, Textual quits on this key
         Binding("space", "pause", "pause"),
         Binding("left", "step(-1)", "step", key_display="←→"),
         Binding("right", "step(1)", show=False),
@@ -150,7 +150,7 @@ class Watch(App[int]):
         self._ticked_s = self._heard_s = time.monotonic()
 
     def compose(self) -> ComposeResult:
-        """The parts, from above."""
+        """The parts of the screen, from top to bottom."""
         yield self.header
         with self.top:
             yield Panel(self.draw_graphs, "graphs")
@@ -169,7 +169,7 @@ class Watch(App[int]):
         self.tick()
 
     def tick(self) -> None:
-        """Take what has come, move on, and draw if anything is new."""
+        """Read new records, advance the clock, and draw if anything changed."""
         now = time.monotonic()
         host_s, self._ticked_s = now - self._ticked_s, now
         self.read()
@@ -187,7 +187,7 @@ class Watch(App[int]):
         self.say(self.news())
 
     def say(self, news: str) -> None:
-        """Put a message across the screen, or take it away."""
+        """Show a message across the screen, or remove it if `news` is empty."""
         if news != self.said:
             self.said = news
             self.notice.update(Text(news))
@@ -195,7 +195,7 @@ class Watch(App[int]):
             self.notice.set_class(bool(self.error) or self.source.ended not in ("", WELL), "error")
 
     def read(self) -> None:
-        """Take new records; what is wrong with them is shown, and ends the reading."""
+        """Take new records; an error in them is shown, and ends the reading."""
         if self.error:
             return
         try:
@@ -207,18 +207,18 @@ class Watch(App[int]):
             self.error = error
 
     def take(self, records: list[dict[str, Any]]) -> None:
-        """Take note of records. LabError when they, or the map, cannot be used."""
+        """Add records. Raises LabError if the records or the map cannot be used."""
         self.recording.add(records)
         self.memory.add(records)
 
     def redraw(self) -> None:
-        """All parts anew."""
+        """Draw all parts again."""
         self.set_top_height()
         for part in self.screen_stack[0].query(Panel):
             part.refresh(layout=part.id in ("machine", "lists"))
 
     def set_top_height(self) -> None:
-        """As many lines as machine and lists need, more on a high terminal, but leave some for the processes."""
+        """Give the top the lines that machine and lists need, more on a high terminal, but leave room for processes."""
         if self.moment is None:
             return
         wide = self.has_class("wide")
@@ -230,17 +230,17 @@ class Watch(App[int]):
         self.top.styles.height = max(min(wanted, room), 4)
 
     def on_resize(self, event: Resize) -> None:
-        """Another arrangement when there is room for it."""
+        """Choose the wide or the narrow layout for the new size."""
         self.lines = event.size.height
         self.set_class(event.size.width >= WIDE, "wide")
         self.redraw()
 
     def of_moment(self, drawn: Callable[[model.Moment, int], Text], width: int) -> Text:
-        """`drawn` of the moment, or nothing as long as there is none."""
+        """`drawn` of the moment, or empty text before the first sample."""
         return drawn(self.moment, width) if self.moment else Text()
 
     def draw_header(self, width: int, height: int) -> Text:
-        """Whose moment this is, and which."""
+        """The source, the policy and the command; at the right, the time and the state of the clock."""
         start = self.recording.start or {}
         policy = self.moment.policy if self.moment else start.get("policy", "")
         command = re.search(r'run="([^"]*)"', start.get("cmdline", ""))
@@ -250,7 +250,7 @@ class Watch(App[int]):
         return draw.sides(left, f"{t_us / 1e6:,.2f} s  {self.state()}", width)
 
     def state(self) -> str:
-        """What the clock does."""
+        """The state of the clock in a word."""
         if self.error:
             return "error"
         if self.player.paused:
@@ -260,14 +260,14 @@ class Watch(App[int]):
         if self.source.ended:
             return "ended"
         silent_s = time.monotonic() - self._heard_s
-        return f"no news for {silent_s:.0f} s" if silent_s >= SILENT_S else "live"
+        return f"no records for {silent_s:.0f} s" if silent_s >= SILENT_S else "live"
 
     def at_end(self) -> bool:
-        """Is the last sample shown?"""
+        """Returns whether the last sample is shown."""
         return self.moment is not None and self.moment.now is self.recording.samples[-1]
 
     def news(self) -> str:
-        """What is to be said across the screen."""
+        """The message to show across the screen, "" for none."""
         if self.error:
             return f"{self.error}  (q quits)"
         if self.source.ended and (self.at_end() or not self.recording.samples):
@@ -276,7 +276,7 @@ class Watch(App[int]):
         return "" if self.moment else "Waiting for the machine's first sample."
 
     def draw_graphs(self, width: int, height: int) -> Text:
-        """The graphs of the window that was chosen."""
+        """The graphs over the chosen window."""
         return draw.graphs(self.moment, width, height, self.window_s) if self.moment else Text()
 
     def draw_table(self, width: int, height: int) -> Text:
@@ -286,11 +286,11 @@ class Watch(App[int]):
         return table.table(self.rows, width, height, self.chosen) if self.moment else Text()
 
     def chosen_row(self) -> dict[str, Any] | None:
-        """The chosen process, while it lives."""
+        """The row of the chosen process, or None if it is not in this moment."""
         return next((row for row in self.rows if row["pid"] == self.chosen), None)
 
     def on_click(self, event: Click) -> None:
-        """Choose the process under the pointer."""
+        """Choose the process at the pointer."""
         if event.widget is not None and event.widget.id == "table" and not self.mapped:
             at = next((nr for nr, row in enumerate(self.rows) if row["pid"] == self.chosen), 0)
             nr = table.window(len(self.rows), event.widget.size.height - 1, at) + event.y - 1
@@ -299,48 +299,48 @@ class Watch(App[int]):
                 self.redraw()
 
     def action_choose(self, by: int) -> None:
-        """The process above or below."""
+        """Choose the process above or below."""
         if self.rows:
             at = next((nr for nr, row in enumerate(self.rows) if row["pid"] == self.chosen), -1 if by > 0 else 0)
             self.chosen = self.rows[min(max(at + by, 0), len(self.rows) - 1)]["pid"]
             self.redraw()
 
     def action_pause(self) -> None:
-        """Stop the clock, or let it go on."""
+        """Pause the clock, or resume it."""
         self.player.paused = not self.player.paused
 
     def action_step(self, by: int) -> None:
-        """One sample on or back."""
+        """Go one sample forward or back."""
         if self.recording.samples:
             self.player.step(self.recording, by)
             self.tick()
 
     def action_go(self, to_end: bool) -> None:
-        """To the first sample or the last."""
+        """Go to the first or the last sample."""
         if self.recording.samples:
             self.player.go(self.recording, to_end)
             self.tick()
 
     def action_faster(self, factor: float) -> None:
-        """Another speed."""
+        """Multiply the speed by `factor`."""
         self.player.faster(factor)
 
     def action_zoom(self) -> None:
-        """The graphs' next window."""
+        """Choose the graphs' next window."""
         self.window_s = WINDOWS[(WINDOWS.index(self.window_s) + 1) % len(WINDOWS)]
         self.redraw()
 
     def action_map(self) -> None:
-        """The map of memory, or the processes again."""
+        """Switch between the map of memory and the processes."""
         self.mapped = not self.mapped
         self.redraw()
 
     def action_help(self) -> None:
-        """What the keys do."""
+        """Show the help."""
         self.push_screen(Help())
 
     def action_ignore(self) -> None:
-        """Nothing: only q and Ctrl-C leave."""
+        """Does nothing: only q and Ctrl-C quit."""
 
     def action_leave(self) -> None:
         """Quit."""
@@ -351,8 +351,8 @@ class Watch(App[int]):
         self.exit(INTERRUPTED)
 
     def hang_up(self, number: int, frame: object) -> None:
-        """A handler of signals: quit. Where the terminal is gone, Textual may wait for ever to write to it, and then
-        there is nothing to be restored either."""
+        """A signal handler: quit. If the terminal is gone, Textual may wait forever to write to it; then, after
+        GRACE_S, leave without restoring the terminal."""
         timer = threading.Timer(GRACE_S, self.break_off)
         timer.daemon = True
         timer.start()
@@ -360,6 +360,6 @@ class Watch(App[int]):
             self.loop.call_soon_threadsafe(self.action_interrupt)
 
     def break_off(self) -> None:
-        """Leave at once, but not without the run's result."""
+        """Leave at once, but keep the run's result."""
         self.source.close()
         os._exit(INTERRUPTED)

@@ -1,6 +1,6 @@
 """A moment of a machine as text: graphs, zones, disk, admission, the policy's lists. Pure; widths are in characters.
 
-What the colours say, the characters say too, so that a page without colours has it all.
+Characters say all that colours say, so that text without colours is complete.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def join(lines: Iterable[Text]) -> Text:
 
 
 def count(number: float) -> str:
-    """A whole number with its thousands marked."""
+    """A number, rounded, with separators of thousands."""
     return f"{number:,.0f}"
 
 
@@ -40,23 +40,23 @@ def percent(share: float) -> str:
 
 
 def hundredths(share: float) -> str:
-    """A share of 1 in hundredths, with a decimal where that is of use."""
+    """A share of 1 in hundredths, with one decimal if it is below 10."""
     return f"{100 * share:.1f}" if 0 < share < 0.0995 else f"{100 * share:.0f}"
 
 
 def milliseconds(number: float) -> str:
-    """A duration in ms, with a decimal where that is of use."""
+    """A duration in ms, with one decimal if it is below 100."""
     return f"{number:,.0f} ms" if number >= 100 else f"{number:.1f} ms"
 
 
 def sides(left: Text, right: str, width: int) -> Text:
-    """A line with something at both ends; what is right goes when there is no room for it."""
+    """A line with text at both ends; `right` is left out if there is no room for it."""
     gap = width - left.cell_len - len(right)
     return left.append(" " * gap + right, DIM) if right and gap > 0 else left
 
 
 def bars(values: np.ndarray, height: int, top: float) -> list[str]:
-    """`values` as columns, `height` lines from the highest down; `top` is the full height. nan leaves a gap."""
+    """`values` as columns in `height` lines, the highest first; `top` is the full height. nan leaves a gap."""
     levels = np.ceil(np.clip(np.nan_to_num(values) / top, 0, 1) * height * 8 - 1e-9).astype(int)
     rows = (np.clip(levels - 8 * row, 0, 8) for row in reversed(range(height)))
     return ["".join(BLOCKS[level] for level in row) for row in rows]
@@ -68,7 +68,7 @@ def graph(title: Text, scale: str, values: np.ndarray, top: float, style: str, h
 
 
 def top_of(values: np.ndarray) -> float:
-    """The end of a scale: the greatest value rounded up to 1, 2 or 5 times a power of ten."""
+    """The end of a scale: the greatest value, rounded up to 1, 2 or 5 times a power of ten."""
     greatest = float(np.nanmax(values, initial=0, where=~np.isnan(values)))
     if greatest <= 0:
         return 1.0
@@ -82,7 +82,7 @@ def lit(pressure: Pressure) -> tuple[str, str]:
 
 
 def lamp(pressure: Pressure | None) -> Text:
-    """The thrashing lamp and its numbers."""
+    """The lamp and its numbers."""
     if pressure is None:
         return Text("no PSI in this telemetry", DIM)
     label, style = lit(pressure)
@@ -90,7 +90,7 @@ def lamp(pressure: Pressure | None) -> Text:
 
 
 def graphs(moment: Moment, width: int, height: int, window_s: float = 0) -> Text:
-    """Utilisation, major faults a second and memory pressure over virtual time, and the lamp, in `height` lines."""
+    """Graphs of utilisation, major faults per second and memory pressure over virtual time, in `height` lines."""
     t = moment.series["t"]
     edges = model.edges(t, window_s, width)
     busy = np.clip(1 - model.rate(t, moment.series["idle"], edges), 0, 1)
@@ -110,7 +110,7 @@ def graphs(moment: Moment, width: int, height: int, window_s: float = 0) -> Text
 
 
 def items(label: str, pairs: Iterable[tuple[str, str]], width: int) -> list[Text]:
-    """`label   name value  name value …`, as many lines as it takes."""
+    """`label   name value  name value …`, on as many lines as needed."""
     lines = [Text(f"{label:<{LABEL}}", DIM)]
     for name, value in pairs:
         pair = Text.assemble((f"{name} " if name else "", DIM), (value, NUMBER))
@@ -121,8 +121,8 @@ def items(label: str, pairs: Iterable[tuple[str, str]], width: int) -> list[Text
 
 
 def zone_bar(free: int, zone: Mapping[str, int], width: int) -> Text:
-    """Free pages as a bar on a scale that ends at twice the high watermark, with the three watermarks as marks; its
-    colour is that of the first mark it does not pass."""
+    """Free pages as a bar on a scale that ends at twice the high watermark, with the three watermarks as marks. The
+    colour is that of the lowest watermark that is not exceeded."""
     scale = max(2 * zone["high"], 1)
     filled = min(round(width * free / scale), width)
     colour = next((style for name, style in MARKS.items() if free <= zone[name]), MARKS["high"])
@@ -136,7 +136,7 @@ def zone_bar(free: int, zone: Mapping[str, int], width: int) -> Text:
 
 
 def zones(moment: Moment, width: int) -> list[Text]:
-    """A line for each zone that has memory, under a heading that says what the marks are."""
+    """A line for each zone that has memory, under a heading that names the marks."""
     heading = Text(f"{'free':<{LABEL}}", DIM).append("watermarks ", DIM)
     heading.append_text(Text(" ").join(Text(f"│{name}", style) for name, style in MARKS.items()))
     lines = [heading]
@@ -160,7 +160,7 @@ def disk(moment: Moment, width: int) -> list[Text]:
 
 
 def guard(moment: Moment, width: int) -> list[Text]:
-    """The guard's state, whatever members it has."""
+    """The guard's state: all its members."""
     state = moment.now.get("guard")
     if state is None:
         return [Text("guard: none", DIM)]
@@ -169,7 +169,7 @@ def guard(moment: Moment, width: int) -> list[Text]:
 
 
 def event(moment: Moment) -> list[Text]:
-    """The last event, such as a process that has ended."""
+    """The last event, such as the end of a process."""
     if moment.event is None:
         return []
     record = moment.event
@@ -179,7 +179,7 @@ def event(moment: Moment) -> list[Text]:
 
 
 def machine(moment: Moment, width: int) -> Text:
-    """Zones, disk, admission and guard."""
+    """Zones, disk, admission, guard, reclaim and the last event."""
     now = moment.now
     queue = [("running", count(now["running"])), ("held", count(now["held"]))]
     queue += [("waits", count(now["vm"].get("admission_wait", 0)))]
@@ -193,7 +193,7 @@ def machine(moment: Moment, width: int) -> Text:
 
 
 def lists(moment: Moment, width: int) -> Text:
-    """All that the policy shows of its lists, in as many columns as fit."""
+    """The sizes of the policy's lists, in as many columns as fit."""
     shown = moment.now["lists"]
     if not shown:
         return Text("the policy shows no lists", DIM)
@@ -208,6 +208,6 @@ def lists(moment: Moment, width: int) -> Text:
 
 
 def rows_of(cells: Sequence[Text], columns: int) -> list[Sequence[Text]]:
-    """`cells` in rows of `columns`, filled column by column, as a reader goes down a list."""
+    """`cells` in rows of `columns`, filled column by column."""
     height = -(-len(cells) // columns)
     return [cells[row::height] for row in range(height)]

@@ -1,9 +1,9 @@
-"""The map of memory in the view: some frames, a line each, and who has them over time, as a letter and a colour.
+"""The map of memory in the view: some frames, one line each, with the owner over time as a letter and a colour.
 
-What `--owners` notes has a line for each sample (tidemark/owners.py); it is read while it grows. A line of the map is
-one frame, not a mean of many: a letter that changes along a line is a frame that was taken from one process and given
-to another. FRAMES of them are remembered, evenly spread, so their letters stand for shares of the memory; the numbers
-under the map count all frames.
+The file that `--owners` writes has a line for each sample (tidemark/owners.py); it is read while it grows. A line of
+the map is one frame, not a mean of several: if the letter changes along a line, the frame was taken from one process
+and given to another. FRAMES of them are shown, evenly spaced, so the letters stand for shares of the memory; the
+numbers under the map count all frames.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ SYSTEM = {
     -owners.NOBODY - 1: ("?", "grey85 on grey37"),
 }
 SAID = {number: owners.OTHERS[-number - 1] for number in SYSTEM}
-NONE = "no map of memory: it needs --owners, as in `tidemark watch --owners --run ...` or `tidemark run --owners ...`"
+NONE = "no map of memory; it needs --owners, as in `tidemark watch --owners --run ...` or `tidemark run --owners ...`"
 
 
 @dataclass(frozen=True)
 class Column:
-    """Memory at one sample. Owners are pids, or those of SYSTEM: of FRAMES frames `some`, of all of them how many each
-    has, and (pid, from pid, frames) of what went from one process to another since the sample before."""
+    """Memory at one sample. Owners are pids, or numbers of SYSTEM. `some`: the owners of FRAMES frames; `counts`: how
+    many of all frames each owner has; `moves`: (pid, from pid, frames) that changed process since the last sample."""
 
     t_us: int
     some: np.ndarray
@@ -52,14 +52,14 @@ class Column:
 
 
 def moved(before: np.ndarray, now: np.ndarray) -> list[tuple[int, int, int]]:
-    """The largest of the moves between processes."""
+    """The largest moves of frames between processes: (taker, loser, frames)."""
     at = (before != now) & (before > 0) & (now > 0)
     pairs = Counter(zip(now[at].tolist(), before[at].tolist()))
     return [(taker, loser, number) for (taker, loser), number in pairs.most_common(PAIRS)]
 
 
 class Memory:
-    """The map of one machine, as it comes. `folder`: where its file is, None when there cannot be one."""
+    """The map of one machine, while it runs. `folder`: where its file is, or None if there is no file."""
 
     def __init__(self, folder: Path | None, keep: int | None = None) -> None:
         self.columns: list[Column] = []
@@ -67,15 +67,15 @@ class Memory:
         self._keep = keep
         self._file: TextIO | None = None
         self._rest = ""
-        self._known: dict[int, int] = {}  # pids by page directory; never changed, but replaced
+        self._known: dict[int, int] = {}  # pids by page directory; replaced, never changed in place
         self._letters: dict[int, int] = {}
         self._waiting: list[tuple[int, dict[int, int]]] = []
         self._lines: list[str] = []
         self._last: np.ndarray | None = None
 
     def add(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Take note of the telemetry's records, and of what has been noted of their samples. LabError when the file
-        cannot be used."""
+        """Take the telemetry's records, and read the owners that belong to their samples. Raises LabError if the file
+        cannot be read."""
         for record in records:
             if record["ev"] == "mm":
                 self._known = {**self._known, record["cr3"]: record["pid"]}
@@ -94,7 +94,7 @@ class Memory:
             del self.columns[: len(self.columns) - self._keep * 9 // 10]
 
     def _read(self) -> None:
-        """New whole lines. The file has its last name when QEMU has ended."""
+        """Read new whole lines. The file gets its final name when QEMU ends."""
         if self._file is None:
             for name in self._names:
                 with contextlib.suppress(FileNotFoundError):
@@ -124,12 +124,12 @@ class Memory:
         return LETTERS[at % len(LETTERS)], f"black on {COLOURS[at % len(COLOURS)]}"
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     def draw(self, moment: Moment, width: int, height: int, window_s: float = 0) -> Text:
-        """The map of the last `window_s` seconds (0: of all that is known) until the moment, in `height` lines."""
+        """The map of the last `window_s` seconds (0: of all samples) until the moment, in `height` lines."""
         until = [column for column in self.columns if column.t_us <= moment.now["t_us"]]
         if not until:
             return Text(NONE, draw.DIM)
@@ -142,7 +142,7 @@ class Memory:
         return draw.join([*self._map(until, edges, rows), axis, *legend])
 
     def _map(self, columns: Sequence[Column], edges: np.ndarray, height: int) -> list[Text]:
-        """Lines, the last frames first; before the first sample nothing is known."""
+        """The lines, the highest frames first; before the first sample they are empty."""
         at = np.searchsorted([column.t_us for column in columns], edges[1:], "right") - 1
         frames = (2 * np.arange(height)[::-1] + 1) * FRAMES // (2 * height)
         return [self._line([columns[nr].some[frame] if nr >= 0 else FREE for nr in at]) for frame in frames]
@@ -158,7 +158,7 @@ class Memory:
         return line
 
     def _shares(self, now: Column, moment: Moment) -> list[tuple[str, str]]:
-        """Who has how many frames, the most first; each with its letter."""
+        """The owners with their letters and numbers of frames, the largest first."""
         names = {process["pid"]: f"{process['comm']} {process['pid']}" for process in moment.now["procs"]}
         some = sorted(now.counts.items(), key=lambda one: -one[1])
         return [
@@ -167,6 +167,6 @@ class Memory:
         ]
 
     def _moves(self, now: Column) -> list[tuple[str, str]]:
-        """Who took most from whom since the sample before."""
+        """The largest moves of frames since the last sample: taker, loser, frames."""
         moves = [(f"{self.sign(to)[0]} from {self.sign(of)[0]}", draw.count(number)) for to, of, number in now.moves]
-        return moves or [("", "nothing from one process by another since the sample before")]
+        return moves or [("", "no process took a frame from another since the last sample")]

@@ -1,17 +1,17 @@
-"""What a view knows of a machine: the records so far, and the numbers it shows of one moment.
+"""What a view knows about a machine: the records so far, and the numbers that it shows for one moment.
 
-Counters grow from boot, so every rate is a difference between two samples over the time between them. The graphs take
-differences over equal stretches of virtual time instead, and the samples are not evenly spaced (an idle machine is not
-woken to be sampled): between two samples a counter is taken to grow evenly.
+Counters grow from boot, so every rate is a difference between two samples divided by the time between them. The graphs
+take differences over equal stretches of virtual time, but samples are not evenly spaced (an idle machine is not woken
+for a sample): between two samples a counter is taken to grow evenly.
 
 The lamp. PSI (pressure stall information, J. Weiner, Linux 4.20, 2018) counts the time in which `some` process was
-stalled for memory, and the part of it in which none was productive (`full`): nothing was done but paging. The lamp's
-number is the share of `full` in the last second of virtual time, or in the last interval if that was longer:
+stalled for memory, and the part of it in which none was productive (`full`): the machine did nothing but paging. The
+lamp's number is the share of `full` in the last second of virtual time, or in the last interval if that is longer:
 
-    full = Δfull_us / Δt_us   over the least number of latest intervals that make up LAMP_US.
+    full = Δfull_us / Δt_us   over the fewest latest intervals that together last LAMP_US.
 
-The lamp is red when the last second thrashes, as tidemark.thrashing finds it in the records `pressure`; else amber from
-PRESSED on.
+The lamp is red if the last second thrashes, as tidemark.thrashing finds from the `pressure` records; otherwise it is
+amber if the number is PRESSED or more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tidemark.telemetry import TelemetryError
 
 LAMP_US = thrashing.WINDOW_US
 PRESSED = 0.1
-KEPT = 6000  # samples of a machine that goes on and on: ten minutes of it
+KEPT = 6000  # samples to keep of a machine that runs without end: ten minutes
 ACCOUNTS = ("user_us", "kernel_us", "ready_us", "pagewait_us", "admit_us", "sleep_us")
 EVENTS = ("exit", "policy", "violation", "oom")
 NEEDED = ("t_us", "idle_us", "running", "held", "free", "owned", "vm", "lists", "procs")
@@ -37,7 +37,7 @@ NEEDED_OF_PROCESS = ("pid", "comm", "state", "mad", "rss", "wss", "swap", "majfl
 
 @dataclass(frozen=True)
 class Pressure:
-    """Shares of the time, 0 to 1, in which some task, and in which all, waited for memory; and the verdict."""
+    """Shares of the time, 0 to 1, in which some task, and in which all tasks, waited for memory; and the verdict."""
 
     some: float
     full: float
@@ -46,9 +46,9 @@ class Pressure:
 
 @dataclass(frozen=True)
 class Moment:
-    """One sample and what belongs to it. `before` is the sample before it, None for the first; `event` the last event
-    until then, or, of the latest sample, the last that is known; `series` has the counters of all samples until then,
-    float64[n] each, for `rate`."""
+    """One sample and what belongs to it. `before` is the previous sample, None for the first; `event` is the last event
+    until this sample, or for the latest sample the last known event; `series` has the counters of all samples until
+    this one, float64[n] each, for `rate`."""
 
     start: dict[str, Any]
     before: dict[str, Any] | None
@@ -60,7 +60,7 @@ class Moment:
 
 
 def check(record: dict[str, Any]) -> None:
-    """TelemetryError when a sample lacks a member that the view shows."""
+    """Raises TelemetryError if a sample lacks a member that the view needs."""
     missing = [name for name in NEEDED if name not in record]
     missing += [
         f"procs.{name}" for process in record.get("procs", ()) for name in NEEDED_OF_PROCESS if name not in process
@@ -70,7 +70,7 @@ def check(record: dict[str, Any]) -> None:
 
 
 class Recording:
-    """The records of one machine, in order, as they come. `keep`: how many samples to remember, None for all."""
+    """The records of one machine, in order. `keep`: how many samples to remember, None for all."""
 
     def __init__(self, keep: int | None = None) -> None:
         self.keep = keep
@@ -83,7 +83,7 @@ class Recording:
         self._counters: dict[str, list[float]] = {"idle": [], "majflt": [], "full": []}
 
     def add(self, records: Iterable[dict[str, Any]]) -> None:
-        """Take note of new records. TelemetryError when one cannot be shown."""
+        """Add new records. Raises TelemetryError if a sample lacks a member."""
         for record in records:
             if record["ev"] == "start":
                 self.start = record
@@ -116,11 +116,11 @@ class Recording:
         self.events = [event for event in self.events if event["t_us"] >= self._times[0] or event["ev"] == "policy"]
 
     def index_at(self, t_us: float) -> int:
-        """The last sample at or before `t_us`; the first when all are later. There must be one."""
+        """The index of the last sample at or before `t_us`, 0 if all are later. There must be a sample."""
         return max(0, bisect.bisect_right(self._times, t_us) - 1)
 
     def pressure(self, at: int) -> Pressure | None:
-        """The lamp's numbers at sample `at`; None when the telemetry has no PSI."""
+        """The lamp's numbers at sample `at`; None if the telemetry has no PSI."""
         now = self.samples[at]
         if "psi" not in now:
             return None
@@ -132,14 +132,14 @@ class Recording:
         return Pressure(min(some, 1.0), min(full, 1.0), self._thrashes(now["t_us"], at == len(self.samples) - 1))
 
     def _thrashes(self, t_us: int, latest: bool) -> bool:
-        """Does the second until then thrash? Before the first second it is not said; of a run that was shorter it is,
-        at its end."""
+        """Returns whether the second until `t_us` thrashes. Before the first second it returns False, except at the end
+        of a run that was shorter."""
         points = [self.start or {"t_us": 0}, *(one for one in self.pressures if one["t_us"] <= t_us)]
         window = thrashing.window_at(points, len(points) - 1, latest and self.end is not None) if points[1:] else None
         return window is not None and window.thrashes
 
     def moment(self, at: int) -> Moment:
-        """The moment of sample `at`."""
+        """The Moment of sample `at`."""
         start: dict[str, Any] = self.start or {}
         now = self.samples[at]
         latest = at == len(self.samples) - 1
@@ -158,13 +158,13 @@ class Recording:
 
 
 def interval_us(moment: Moment) -> int:
-    """Time since the sample before, or since boot."""
+    """The time since the previous sample, or since boot."""
     before = moment.before["t_us"] if moment.before else 0
     return max(int(moment.now["t_us"] - before), 1)
 
 
 def growth(moment: Moment, *path: str) -> float:
-    """How much a counter, such as ("vm", "pgmajfault"), has grown since the sample before; 0 where it is missing."""
+    """Growth of a counter, such as ("vm", "pgmajfault"), since the previous sample; a missing counter is 0."""
 
     def value(sample: dict[str, Any] | None) -> float:
         found: Any = sample
@@ -176,18 +176,18 @@ def growth(moment: Moment, *path: str) -> float:
 
 
 def per_second(moment: Moment, *path: str) -> float:
-    """The same, per second."""
+    """Growth of a counter per second of virtual time since the previous sample."""
     return growth(moment, *path) * 1e6 / interval_us(moment)
 
 
 def utilisation(moment: Moment) -> float:
-    """Share of the last interval in which the processor was not idle, 0 to 1."""
+    """The share of the last interval in which the processor was not idle, 0 to 1."""
     return min(max(1 - growth(moment, "idle_us") / interval_us(moment), 0.0), 1.0)
 
 
 def disk_service(moment: Moment) -> tuple[float, float, float]:
-    """(share of the last interval in which the disk was busy, mean service, mean response in ms): the mean response
-    counts the wait in the queue, Δwait/Δrequests; both means are 0 when no request ended."""
+    """(share of the last interval in which the disk was busy, mean service time, mean response time in ms). The mean
+    response includes the wait in the queue, Δwait/Δrequests; both means are 0 if no request ended."""
     ended = growth(moment, "disk", "reads") + growth(moment, "disk", "writes")
     busy, waited = growth(moment, "disk", "busy_us"), growth(moment, "disk", "wait_us")
     share = min(busy / interval_us(moment), 1.0)
@@ -195,7 +195,7 @@ def disk_service(moment: Moment) -> tuple[float, float, float]:
 
 
 def processes(moment: Moment) -> list[dict[str, Any]]:
-    """The processes with `faults_s`, major faults a second, and `shares`, what they did with the last interval (six
+    """The processes with `faults_s`, major faults per second, and `shares`, how they spent the last interval (six
     accounts, 0 to 1); the largest resident set first."""
     before = {process["pid"]: process for process in (moment.before or {}).get("procs", ())}
     interval = interval_us(moment)
@@ -210,8 +210,8 @@ def processes(moment: Moment) -> list[dict[str, Any]]:
 
 
 def rate(t: np.ndarray, counter: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Growth of `counter` (float64[n] at times t) per µs between consecutive edges, float64[len(edges) - 1]; nan where
-    t does not reach, or where the counter is not known."""
+    """Growth of `counter` (float64[n] at times t) per µs between consecutive edges, float64[len(edges) - 1]; nan
+    outside the range of t, and where the counter is unknown."""
     if len(t) < 2:
         return np.full(len(edges) - 1, np.nan)
     at_edges = np.interp(edges, t, counter, left=np.nan, right=np.nan)
@@ -220,7 +220,7 @@ def rate(t: np.ndarray, counter: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def edges(t: np.ndarray, window_s: float, bins: int) -> np.ndarray:
-    """bins + 1 times, evenly spaced, of the last `window_s` seconds until t's last (0: from t's first), float64."""
+    """bins + 1 evenly spaced times of the last `window_s` seconds until t's last (0: from t's first), float64."""
     last = t[-1]
     first = max(last - window_s * 1e6, t[0]) if window_s else t[0]
     return np.linspace(first, max(last, first + 1), bins + 1)

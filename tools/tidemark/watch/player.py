@@ -1,7 +1,7 @@
-"""Which moment is shown: the latest of a machine that runs, or one that moves through what is there. Pure.
+"""Which moment is shown: the latest of a running machine, or one that moves through the recorded samples. Pure.
 
-`live` follows the latest sample. Otherwise the moment moves on by `speed` seconds of virtual time in each second of
-host time, and turns live when it catches up with a machine that still runs.
+`live` follows the latest sample. Otherwise the moment advances by `speed` seconds of virtual time per second of host
+time, and becomes live when it reaches the latest sample of a machine that still runs.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class Player:
         return recording.index_at(self.t_us)
 
     def step(self, recording: Recording, by: int) -> None:
-        """Go `by` samples on, or back, and stay there."""
+        """Go `by` samples forward (or back, if negative), and pause there."""
         at = recording.index_at(self.t_us) + by
         self.paused = True
         self.t_us = recording.samples[min(max(at, 0), len(recording.samples) - 1)]["t_us"]
 
     def go(self, recording: Recording, to_end: bool) -> None:
-        """To the first sample, to play from there, or to the last."""
+        """Go to the first sample and play from there, or to the last."""
         self.paused, self.live = False, to_end
         self.t_us = recording.samples[-1 if to_end else 0]["t_us"]
 
     def faster(self, factor: float) -> None:
-        """Change the speed."""
+        """Multiply the speed by `factor`, within SLOWEST and FASTEST."""
         self.speed = min(max(self.speed * factor, SLOWEST), FASTEST)

@@ -1,9 +1,9 @@
-"""Several machines side by side: the same workload and memory, each with its own policy. Who is done first?
+"""Several machines side by side: the same workload and memory, each with its own policy. Which one is done first?
 
-All are shown at one virtual time, the clock. Their simulations take as long as they take: the clock waits for the
-slowest of those that still run. So a machine that is done in less virtual time is seen to end first, however long QEMU
-took. Nor does the clock go faster than who watches can follow: at first a second in a second (times `speed`), later the
-race's time so far in PATIENCE_S, for one machine may take a hundred times as long as the other.
+All machines are shown at one virtual time, the clock. Simulations differ in speed: the clock waits for the slowest one
+that still runs. So a machine that needs less virtual time is seen to end first, however long QEMU takes. Nor does the
+clock go too fast for the user: at first one second per second (times `speed`), later the race's time so far in
+PATIENCE_S, because one machine may need a hundred times as long as the other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidemark.watch.model import Moment, Recording
 from tidemark.watch.sources import WELL, Source
 
 LEAST, MOST = 2, 4
-BESIDE = 24  # characters that a machine needs, or they stand one under the other
+BESIDE = 24  # characters that a machine needs; with fewer, machines are stacked
 GRAPH_LINES = 3
 BETWEEN = " │ "
 BAR = "█"
@@ -28,8 +28,8 @@ PATIENCE_S = 4
 
 @dataclass
 class Lane:
-    """One machine. `ended_us` is when it was done, in virtual time, None as long as it runs; `failed` says why it will
-    never be.
+    """One machine. `ended_us` is the virtual time at which it was done, None while it runs; `failed` says why it will
+    never be done.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Lane:
     failed: str = ""
 
     def poll(self) -> None:
-        """Take what has come. LabError when it cannot be used."""
+        """Take new records. Raises LabError if they cannot be used."""
         records = self.source.poll()
         self.recording.add(records)
         if self.recording.end and self.recording.end.get("status", 0) == 0:
@@ -51,21 +51,21 @@ class Lane:
 
     @property
     def over(self) -> bool:
-        """Will nothing more come?"""
+        """Returns whether no more records will come."""
         return self.ended_us is not None or bool(self.failed)
 
     @property
     def known_us(self) -> int:
-        """Virtual time until which it is known."""
+        """The virtual time until which this machine is known."""
         last: int = self.recording.samples[-1]["t_us"] if self.recording.samples else 0
         return last if self.ended_us is None else self.ended_us
 
     def moment(self, t_us: float) -> Moment | None:
-        """What is shown of it then."""
+        """The moment shown at `t_us`; None before the first sample."""
         return self.recording.moment(self.recording.index_at(t_us)) if self.recording.samples else None
 
     def ended(self, t_us: float) -> tuple[int, int]:
-        """How many of its processes had ended by then, and how many there had been."""
+        """(processes that had ended by `t_us`, processes that had existed by then)."""
         moment = self.moment(t_us)
         if moment is None:
             return 0, 0
@@ -78,20 +78,20 @@ class Lane:
 
 @dataclass
 class Race:
-    """`speed`: how many times as fast as usual the clock may go; 0: as fast as the machines."""
+    """`speed`: a factor on the clock's usual speed; 0: as fast as the machines."""
 
     lanes: Sequence[Lane]
     speed: float
     clock_us: float = 0.0
 
     def poll(self) -> None:
-        """Take what has come from all."""
+        """Take new records from all machines."""
         for lane in self.lanes:
             if not lane.over:
                 lane.poll()
 
     def advance(self, host_s: float) -> None:
-        """The clock goes on, `host_s` after the last time."""
+        """Advance the clock, `host_s` after the last call."""
         running = [lane.known_us for lane in self.lanes if not lane.over]
         until = min(running) if running else max(lane.known_us for lane in self.lanes)
         rate = self.speed * max(1e6, self.clock_us / PATIENCE_S)
@@ -100,25 +100,25 @@ class Race:
 
     @property
     def over(self) -> bool:
-        """Has everything been shown?"""
+        """Returns whether everything has been shown."""
         return all(lane.over and self.clock_us >= lane.known_us for lane in self.lanes)
 
     def done(self, lane: Lane) -> bool:
-        """Is it, by the clock?"""
+        """Returns whether this machine is done by the clock's time."""
         return lane.ended_us is not None and lane.ended_us <= self.clock_us
 
     def place(self, lane: Lane) -> int:
-        """1 for who is done first; those done at the same time share a place."""
+        """1 for the machine that is done first; machines that are done at the same time share a place."""
         return 1 + sum(other.ended_us < lane.ended_us for other in self.lanes if other.ended_us and lane.ended_us)
 
 
 def seconds(us: float) -> str:
-    """A virtual time."""
+    """A virtual time as text, in seconds."""
     return f"{us / 1e6:,.3f} s"
 
 
 def meter(label: str, share: float, said: str, width: int, style: str) -> Text:
-    """A bar from 0 to 1 with its number behind it."""
+    """A bar for a share from 0 to 1, followed by its number."""
     room = max(width - draw.LABEL - len(said) - 1, 4)
     filled = round(room * min(max(share, 0), 1))
     text = Text(f"{label:<{draw.LABEL}}", draw.DIM).append(BAR * filled, style)
@@ -126,7 +126,7 @@ def meter(label: str, share: float, said: str, width: int, style: str) -> Text:
 
 
 def state(race: Race, lane: Lane) -> str:
-    """What it does, in a few words."""
+    """A machine's state in a few words."""
     if race.done(lane):
         return f"{('first', 'second', 'third', 'last')[race.place(lane) - 1]}, done at {seconds(lane.ended_us or 0)}"
     if lane.failed and race.clock_us >= lane.known_us:
@@ -135,7 +135,7 @@ def state(race: Race, lane: Lane) -> str:
 
 
 def graph(moment: Moment, clock_us: float, width: int) -> list[Text]:
-    """Its utilisation from the start until now."""
+    """The machine's utilisation from the start until now."""
     t = moment.series["t"]
     edges = np.linspace(0, max(clock_us, 1), width + 1)
     busy = np.clip(1 - model.rate(t, moment.series["idle"], edges), 0, 1)
@@ -143,7 +143,7 @@ def graph(moment: Moment, clock_us: float, width: int) -> list[Text]:
 
 
 def processes(moment: Moment, width: int, most: int) -> list[Text]:
-    """The largest, with what of them is where."""
+    """The `most` largest processes, with bars of their pages in memory and in swap."""
     rows = model.processes(moment)
     scale = max([row["rss"] + row["swap"] for row in rows], default=1) or 1
     return [
@@ -175,12 +175,12 @@ def panel(race: Race, lane: Lane, width: int, height: int) -> list[Text]:
 
 
 def fault_rate(moment: Moment, idle: bool) -> float:
-    """Major faults a second; none after the end."""
+    """Major faults per second; 0 after the end."""
     return 0.0 if idle else model.per_second(moment, "vm", "pgmajfault")
 
 
 def screen(race: Race, title: str, width: int, height: int) -> Text:
-    """All of it, in so many characters: the machines beside each other, or, where that is too narrow, stacked."""
+    """The whole screen, `width` by `height` characters: machines side by side or, if that is too narrow, stacked."""
     lines = [draw.sides(Text(title, "bold"), seconds(race.clock_us), width)]
     nr, room = len(race.lanes), max(height - 1, len(race.lanes))
     across = (width - len(BETWEEN) * (nr - 1)) // nr
@@ -195,7 +195,7 @@ def screen(race: Race, title: str, width: int, height: int) -> Text:
 
 
 def rate_of(race: Race, lane: Lane) -> str:
-    """How busy it is, and how it pages, in one line."""
+    """A machine's utilisation and major faults, to append to its state."""
     moment = lane.moment(race.clock_us)
     if moment is None or race.done(lane):
         return ""
@@ -204,16 +204,16 @@ def rate_of(race: Race, lane: Lane) -> str:
 
 
 def line(race: Race) -> str:
-    """The same in one line, where there is no terminal."""
+    """The race in one line, for output that is not a terminal."""
     parts = [f"{lane.name} {state(race, lane)}{rate_of(race, lane)}" for lane in race.lanes]
     return f"{seconds(race.clock_us):>12}   {'; '.join(parts)}"
 
 
 def verdict(race: Race) -> str:
-    """Who was first, and by how much."""
+    """Which machine was first, and by how much."""
     done = sorted((lane for lane in race.lanes if lane.ended_us), key=lambda lane: lane.ended_us or 0)
     failed = [f"{lane.name} failed: {lane.failed}" for lane in race.lanes if lane.failed]
-    said = [] if done else ["nobody is first"]
+    said = [] if done else ["no machine is first"]
     for at, lane in enumerate(done):
         times = (lane.ended_us or 0) / (done[0].ended_us or 1)
         said.append(f"{lane.name} {'is first: ' if not at else ''}{seconds(lane.ended_us or 0)}")
@@ -222,5 +222,5 @@ def verdict(race: Race) -> str:
 
 
 def folders(names: Sequence[str]) -> list[str]:
-    """A name for each, also when a policy races against itself."""
+    """A distinct folder name for each, also if a policy races against itself."""
     return [f"{name}-{names[:at].count(name) + 1}" if names.count(name) > 1 else name for at, name in enumerate(names)]

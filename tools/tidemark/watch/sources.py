@@ -1,4 +1,4 @@
-"""Where a view's records come from: a telemetry file that grows or is whole, or a run that is started for the view."""
+"""Where a view's records come from: a telemetry file, whole or growing, or a run that is started for the view."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ WELL = image.reason(qemu.OK)
 
 
 class Source(Protocol):
-    """`ended` says how the machine ended, and is empty while more records may come; `folder` is that of its result, if
-    it has one."""
+    """`ended` says how the machine ended, and is empty while more records may come; `folder` is its result's folder, or
+    None."""
 
     name: str
     ended: str
     folder: Path | None
 
     def poll(self) -> list[dict[str, Any]]:
-        """The records that have come since the last call. LabError when they cannot be used."""
+        """The records that have come since the last call. Raises LabError if they cannot be used."""
 
     def close(self) -> None:
-        """Let go of it; a run that was started for the view is ended."""
+        """Release the source; ends a run that was started for the view."""
 
 
 def newest(parent: Path = Path("results")) -> Path:
-    """The folder of the result in `parent` that was started last. LabError when there is none."""
+    """The folder of the most recently started result in `parent`. Raises LabError if there is none."""
     found = []
     for meta in [*parent.glob("*/meta.json"), *parent.glob("*/*/meta.json")]:
         with contextlib.suppress(LabError):
@@ -44,7 +44,7 @@ def newest(parent: Path = Path("results")) -> Path:
 
 
 def find(target: Path | None) -> tuple[Path, results.Result | None]:
-    """(telemetry file, result it belongs to) of a result's folder or a telemetry file; None: the newest result."""
+    """(telemetry file, its result or None) of a result's folder or a telemetry file; None: of the newest result."""
     target = target or newest()
     if target.is_dir():
         result = results.load(target)
@@ -55,7 +55,7 @@ def find(target: Path | None) -> tuple[Path, results.Result | None]:
 
 
 def how_it_ended(result: results.Result | None, end: dict[str, Any] | None) -> str:
-    """What a result's meta.json, or else the stream's end record, says of the end; empty when there was none."""
+    """How the run ended, from a result's meta.json or else the stream's end record; "" if it has not."""
     if result is not None and result.meta["state"] != "running":
         return str(result.meta.get("reason") or result.meta["state"])
     if end is None:
@@ -64,12 +64,12 @@ def how_it_ended(result: results.Result | None, end: dict[str, Any] | None) -> s
 
 
 def must_be_whole(result: results.Result | None) -> bool:
-    """Must a result's telemetry have its end record? That of a machine that panicked, for one, has none."""
+    """Must a result's telemetry have its end record? If a machine panicked, for example, it has none."""
     return result is not None and result.meta["state"] == "done" and result.meta.get("exit") in (qemu.OK, qemu.FAILED)
 
 
 class File:
-    """A telemetry file, of a result or by itself."""
+    """A telemetry file, of a result or on its own."""
 
     def __init__(self, path: Path, result: results.Result | None = None) -> None:
         self.path, self.result = path, result
@@ -94,18 +94,18 @@ class File:
             if record["ev"] == "end":
                 self._end = record
         if finished and self._end is None and must_be_whole(self.result):
-            raise TelemetryError(f"{self.path}: it has no end record: it was cut off")
+            raise TelemetryError(f"{self.path}: it has no end record, so it was cut off")
         self.ended = how_it_ended(self.result, self._end)
         return records
 
     def _check_size(self) -> None:
         size = self.path.stat().st_size if self.path.exists() else 0
         if size < self._size:
-            raise TelemetryError("it was begun anew, by another machine: watch it again")
+            raise TelemetryError("it was begun anew by another machine: start the view again")
         self._size = size
 
     def _ask_result(self) -> None:
-        """Has a running result come to its end? Asked before reading, so that nothing is missed."""
+        """Check whether a running result has ended. Call this before reading, so that no record is missed."""
         now = time.monotonic()
         if self.result and self.result.meta["state"] == "running" and now - self._asked_s > META_EVERY_S:
             self._asked_s = now
@@ -117,7 +117,7 @@ class File:
 
 
 class Run:
-    """A run in a thread of its own. QEMU ends with the view, and its result is kept."""
+    """A run in its own thread. QEMU ends with the view, and the result is kept."""
 
     def __init__(self, settings: qemu.Settings, folder: Path) -> None:
         image.describe(settings.image)
@@ -158,7 +158,7 @@ class Run:
         return records
 
     def stop(self) -> None:
-        """Let it end, without waiting until it has."""
+        """Ask the run to end, without waiting for it."""
         self._stop.set()
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""The processes of a moment as text: one row each, with a bar of what of it is where. Pure.
+"""The processes of a moment as text: one row each, with a bar that says where its pages are. Pure.
 
-The bar has one scale for all processes, its end is the largest one's pages in memory and in swap together, so that the
-largest is seen at a glance: `█` the working set, `▄` the rest of the resident pages, `·` pages in swap. What is not
-empty has a cell at least.
+The bars of all processes have one scale, which ends at the pages in memory and in swap of the largest process, so that
+the largest is easy to see: `█` is the working set, `▄` the rest of the resident pages, `·` pages in swap. Every part
+that is not empty has at least one cell.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def bar(process: Mapping[str, int], scale: int, width: int) -> Text:
 
 
 def heading(width: int) -> Text:
-    """The names of the columns."""
+    """The line with the names of the columns."""
     text = Text(f"{'PID':>5} {'COMMAND':<10} S ", DIM)
     room = bar_width(width)
     text.append("WSS█", WORKING).append(" RSS▄", RESIDENT).append(" SWAP·", SWAPPED)
@@ -54,18 +54,18 @@ def heading(width: int) -> Text:
 
 
 def bar_width(width: int) -> int:
-    """Characters that are left for the bar."""
+    """The number of characters left for the bar."""
     left_out = 7 * (len(NUMBERS) - len(numbers(width)))
     return max(width - FIXED + left_out - (6 * 7 if width >= WIDE else 0), LEAST_BAR)
 
 
 def numbers(width: int) -> Sequence[tuple[str, str]]:
-    """The numbers that there is room for: on a narrow terminal only what is in memory."""
+    """The number columns that fit: on a narrow terminal only resident pages and working set."""
     return NUMBERS if width >= FIXED + LEAST_BAR else NUMBERS[:2]
 
 
 def row(process: Mapping[str, Any], scale: int, width: int) -> Text:
-    """One process."""
+    """The line of one process."""
     comm = process["comm"] if len(process["comm"]) <= 10 else process["comm"][:9] + "…"
     text = Text(f"{process['pid']:>5} {comm:<10} {STATES.get(process['state'], '?')} ")
     text.append_text(bar(process, scale, bar_width(width)))
@@ -78,12 +78,12 @@ def row(process: Mapping[str, Any], scale: int, width: int) -> Text:
 
 
 def window(total: int, height: int, chosen: int) -> int:
-    """The first of `height` rows to show of `total`, so that row `chosen` is among them."""
+    """The first of the `height` rows to show out of `total`, such that row `chosen` is among them."""
     return min(max(0, chosen - height // 2), max(0, total - height))
 
 
 def table(rows: Sequence[Mapping[str, Any]], width: int, height: int, chosen: int | None = None) -> Text:
-    """Processes, one a line, under a heading, in `height` lines; `chosen` is the pid of the row to mark."""
+    """The processes, one per line, under a heading, in `height` lines; `chosen` is the pid of the row to mark."""
     scale = max([process["rss"] + process["swap"] for process in rows], default=1) or 1
     at = next((nr for nr, process in enumerate(rows) if process["pid"] == chosen), None)
     first = window(len(rows), height - 1, at or 0)
@@ -99,21 +99,21 @@ def table(rows: Sequence[Mapping[str, Any]], width: int, height: int, chosen: in
 
 
 def detail(process: Mapping[str, Any] | None, width: int) -> Text:
-    """What the chosen process did with the last interval, and its counts since it was made."""
+    """How the chosen process spent the last interval, and its faults since it was created."""
     if process is None:
-        return Text("up and down choose a process", DIM)
+        return Text("press up or down to choose a process", DIM)
     text = Text(f"{process['pid']} {process['comm']}  ", NUMBER)
     for name, share, style in zip(WAITS, process["shares"], WAIT_STYLES):
         if share:
             text.append(f"{name} {percent(share)}  ", style)
     text.append(f"faults {count(process['majflt'])} major {count(process.get('minflt', 0))} minor ", DIM)
-    text.append(f"{count(process.get('refault', 0))} again", DIM)
+    text.append(f"{count(process.get('refault', 0))} refaults", DIM)
     text.truncate(width, overflow="ellipsis")
     return text
 
 
 def page(moment: Moment, width: int) -> Text:
-    """All of a moment as one text, for scripts and for a terminal that cannot show the view."""
+    """A whole moment as one text, for scripts and for terminals that cannot show the view."""
     from tidemark.watch import draw
 
     rows = model.processes(moment)

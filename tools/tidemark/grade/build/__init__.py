@@ -1,1 +1,1 @@
-"""What is built of it: the tree, in a sandbox, and what its object files may contain."""
+"""Building a submission: the tree, the sandbox, and the rules on what object files may contain."""

@@ -1,8 +1,8 @@
-"""Where the parts of an object file lie in the kernel that it was linked into.
+"""The place of an object file's parts in the kernel that it was linked into.
 
 The linker keeps an object's local symbols together and in their order, and global names occur once. So an object's
-symbols are found again in the kernel, and one symbol tells where the section that holds it begins. How long a section
-is, the object says itself: unlike a symbol's size, the code in it has no say in that.
+symbols can be found in the kernel, and one symbol tells where its section begins. The length of a section comes from
+the object's headers: unlike a symbol's size, the code in it cannot influence that.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from elftools.elf.sections import SymbolTableSection
 
 from tidemark.errors import BAD_INPUT, LabError
 
-# What pyelftools calls a symbol's binding, its type, and the section of one that has none.
+# Names in pyelftools of a symbol's binding, of its type, and of the section of a symbol without one.
 LOCAL, GLOBAL = "STB_LOCAL", "STB_GLOBAL"
 SECTION, FILE, FUNCTION = "STT_SECTION", "STT_FILE", "STT_FUNC"
 UNDEFINED, ABSOLUTE = "SHN_UNDEF", "SHN_ABS"
-ENTRY = struct.Struct("<IIIBBH")  # of a table of symbols
-FIRST_RESERVED = 0xFF00  # numbers of sections from here on have meanings of their own
+ENTRY = struct.Struct("<IIIBBH")  # an entry of a symbol table
+FIRST_RESERVED = 0xFF00  # section numbers from here on have special meanings
 TYPES = {number: name for name, number in ENUM_ST_INFO_TYPE.items()}
 BINDINGS = {number: name for name, number in ENUM_ST_INFO_BIND.items()}
 SECTIONS = {number: name for name, number in ENUM_ST_SHNDX.items()}
@@ -35,7 +35,7 @@ SECTIONS = {number: name for name, number in ENUM_ST_SHNDX.items()}
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name, its type and flags, and where it lies in memory and in the file; `in_file`: the file holds
+    """A section: its name, type and flags, its place in memory and in the file; `in_file`: the file holds
     its bytes."""
 
     name: str
@@ -48,23 +48,23 @@ class Section:
 
     @property
     def is_loaded(self) -> bool:
-        """Does it take room in memory?"""
+        """Does the section take room in memory?"""
         return bool(self.flags & SH_FLAGS.SHF_ALLOC)
 
     @property
     def is_code(self) -> bool:
-        """Can it be executed?"""
+        """Can the section be executed?"""
         return bool(self.flags & SH_FLAGS.SHF_EXECINSTR)
 
     @property
     def is_writable(self) -> bool:
-        """Can it be written to?"""
+        """Can the section be written to?"""
         return bool(self.flags & SH_FLAGS.SHF_WRITE)
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """`value`: an address in the kernel, an offset in an object's section, which is numbered `section` (or UNDEFINED,
+    """A symbol. `value`: an address in the kernel, or an offset in an object's section number `section` (or UNDEFINED,
     ABSOLUTE)."""
 
     name: str
@@ -76,12 +76,12 @@ class Symbol:
 
     @property
     def placed(self) -> bool:
-        """Does it name a place in a section?"""
+        """Does the symbol name a place in a section?"""
         return self.section not in (UNDEFINED, ABSOLUTE) and self.kind not in (SECTION, FILE)
 
 
 def symbol_of(names: bytes, name: int, value: int, size: int, info: int, other: int, section: int) -> Symbol:
-    """An entry of a table of symbols. pyelftools reads them, too, but takes three times as long."""
+    """The symbol of an entry of a symbol table. pyelftools reads them, too, but takes three times as long."""
     text = names[name : names.find(0, name)].decode("utf-8", "replace")
     place = section if 0 < section < FIRST_RESERVED else SECTIONS.get(section, f"section {section:#x}")
     return Symbol(text, value, size, TYPES.get(info & 15, f"type {info & 15}"), BINDINGS.get(info >> 4, ""), place)
@@ -89,8 +89,8 @@ def symbol_of(names: bytes, name: int, value: int, size: int, info: int, other: 
 
 @dataclass(frozen=True)
 class Relocation:
-    """A place in a section (numbered `section`, `at` its offset) that the linker fills in: how (R_386_32 is 1), with
-    which symbol's address, and what it adds to that."""
+    """A place (offset `at` in section number `section`) that the linker fills in with the address of `symbol` plus
+    `addend`; `kind` says how (R_386_32 is 1)."""
 
     section: int
     at: int
@@ -100,7 +100,7 @@ class Relocation:
 
 
 class Elf:
-    """A file in the form ELF32, little-endian: a kernel or an object of it. LabError when it is something else."""
+    """A little-endian ELF32 file: a kernel or one of its objects. Raises LabError if it is something else."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -116,7 +116,7 @@ class Elf:
             raise self._not_ours()
 
     def _not_ours(self) -> LabError:
-        return LabError(f"{self.path} is no object file for i386", BAD_INPUT)
+        return LabError(f"{self.path} is not an object file for i386", BAD_INPUT)
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -145,7 +145,7 @@ class Elf:
         return found
 
     def locals(self) -> list[Symbol]:
-        """Local symbols that the linker keeps: names of places and, before an object's, of its source file."""
+        """Local symbols that the linker keeps: names of places, and before each object's its source file."""
         local = [
             symbol for symbol in self.symbols if symbol.binding == LOCAL and (symbol.placed or symbol.kind == FILE)
         ]
@@ -158,7 +158,7 @@ class Elf:
 
     @cached_property
     def relocations(self) -> list[Relocation]:
-        """What an object leaves to the linker, in the sections that are loaded."""
+        """The relocations of an object in loaded sections."""
         found = []
         for table in self._file.iter_sections():
             if not isinstance(table, RelocationSection) or not self.sections[table["sh_info"]].is_loaded:
@@ -172,18 +172,18 @@ class Elf:
         return found
 
     def section_at(self, address: int) -> Section | None:
-        """The section of a kernel that holds an address, if the file holds bytes for it."""
+        """The section of a kernel that holds an address; None unless the file holds bytes for it."""
         inside = (s for s in self.sections if s.is_loaded and s.in_file and 0 <= address - s.address < s.size)
         return next(inside, None)
 
     def word_at(self, address: int) -> int:
-        """A word in memory, by its address; 0 where the file holds nothing for it."""
+        """A word in memory, by its address; 0 if the file holds no bytes for it."""
         section = self.section_at(address)
         start = section.offset + address - section.address if section else len(self._bytes)
         return int.from_bytes(self._bytes[start : start + 4], "little")
 
     def string_at(self, address: int) -> str:
-        """A string in memory, by its address; empty where the file holds nothing for it."""
+        """A string in memory, by its address; empty if the file holds no bytes for it."""
         section = self.section_at(address)
         if not section:
             return ""
@@ -192,12 +192,12 @@ class Elf:
 
 
 def shape(symbols: list[Symbol]) -> list[tuple[str, int, str]]:
-    """What of symbols is the same before and after linking."""
+    """The properties of symbols that linking does not change."""
     return [(symbol.name, symbol.size, symbol.kind) for symbol in symbols]
 
 
 def anchors(kernel: Elf, part: Elf) -> list[tuple[Symbol, int]]:
-    """Symbols of an object with the addresses that the kernel gives them. LabError when they are not there."""
+    """Symbols of an object with the addresses that the kernel gives them. Raises LabError if it is not in there."""
     own, all_locals = part.locals(), kernel.locals()
     wanted, there = shape(own), [*shape(all_locals), ("", 0, FILE)]
     found = []
@@ -215,8 +215,8 @@ def anchors(kernel: Elf, part: Elf) -> list[tuple[Symbol, int]]:
 
 @dataclass(frozen=True)
 class Placed:
-    """An object in the kernel: ranges of addresses (the second is the first one behind) of its code and of the data
-    that it may write; its functions by address, and the addresses of all its symbols.
+    """An object in the kernel: address ranges [begin, end) of its code and of its writable data; its functions by
+    address, and the addresses of all its symbols.
     """
 
     code: tuple[tuple[int, int], ...]
@@ -226,7 +226,7 @@ class Placed:
 
 
 def place(kernel: Elf, part: Elf) -> Placed:
-    """Find an object in the kernel. LabError when it is not there, or has code that no symbol names."""
+    """Find an object in the kernel. Raises LabError if it is missing, or has code that no symbol names."""
     found = anchors(kernel, part)
     starts = {symbol.section: address - symbol.value for symbol, address in found}
     code: list[tuple[int, int]] = []
@@ -238,6 +238,6 @@ def place(kernel: Elf, part: Elf) -> Placed:
             ranges = code if section.is_code else data
             ranges.append((starts[number], starts[number] + section.size))
         elif section.is_code:
-            raise LabError(f"{part.path} has code without a name, so that it cannot be watched", BAD_INPUT)
+            raise LabError(f"{part.path} has code without a name, which cannot be watched", BAD_INPUT)
     functions = sorted((address, symbol.name) for symbol, address in found if symbol.kind == FUNCTION)
     return Placed(tuple(code), tuple(data), tuple(functions), {symbol.name: address for symbol, address in found})

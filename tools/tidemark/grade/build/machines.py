@@ -1,13 +1,13 @@
-"""Kernels that are handed out as they run, without what they were built from: the labs in gdb.
+"""Kernels that students get as they run, without their sources: the labs in gdb.
 
-A lab that has them lists them in labs/NAME/machines.toml, which students do not get. Each [[machine]] has a name, and a
-fault, if it has one: in `file` the text `before` becomes `after`, of as many lines, so that all lines keep their
-numbers; `function` is where. `run` and `says`: what shows the fault, and the words that do. `disk`: it comes with a
-folder of files for a disk, which is filled by chance until the fault shows.
+A lab with such kernels lists them in labs/NAME/machines.toml, which students do not get. Each [[machine]] has a name,
+and may have a fault: in `file` the text `before` becomes `after`, with as many lines, so that all lines keep their
+numbers; `function` is the place. `run` and `says`: the command that shows the fault, and words that show it. `disk`:
+it comes with a folder of files for a disk, which is filled at random until the fault shows.
 
 A machine is an image's folder, build/machines/NAME: kernel, its symbols, first file system, and programs. `make
-release` makes them, and puts them into the students' archive as machines/NAME. Code that is handed out can be turned
-into C again: so the kernel is made of the starters of all labs, and without what they withhold.
+release` makes them, and puts them into the students' archive as machines/NAME. Machine code can be turned into C again,
+so the kernel is built from the starters of all labs, and without the files that they withhold.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ else:
 
 LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
 DISK, STARTER = "disk", "starter"
-NEAR = 2  # lines around a fault that are meant as well
+NEAR = 2  # lines around a fault that count as right, too
 NAMES, MOVES = 60, 15  # of the disk
-TRIED = 40  # disks
+TRIED = 40  # number of disks
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A line of the list; see there. Without a file it is the tree's own kernel."""
+    """An entry of the list, see above. Without a file it is the tree's own kernel."""
 
     name: str
     run: tuple[str, ...] = ()
@@ -56,28 +56,28 @@ class Machine:
     disk: bool = False
 
     def changed(self, source: str) -> str:
-        """The file with the fault. LabError when its place is not there once."""
+        """The file with the fault. Raises LabError unless its place occurs exactly once."""
         same = self.before.count("\n") == self.after.count("\n")
         if not same or self.before == self.after or source.count(self.before) != 1:
             raise LabError(f"{self.name}: {self.file} has no such place, or it has more or fewer lines", FAILED)
         return source.replace(self.before, self.after)
 
     def lines(self, source: str) -> range:
-        """The lines, from 1 on, that say where the fault is."""
+        """The line numbers, from 1 on, that count as the place of the fault."""
         pairs = zip(source.splitlines(), self.changed(source).splitlines(), strict=True)
         differing = [number for number, (one, other) in enumerate(pairs, 1) if one != other]
         return range(differing[0] - NEAR, differing[-1] + NEAR + 1)
 
 
 def listed(tree: Path, lab: str) -> list[Machine]:
-    """The machines of a lab; none when it has no list, or the tree is a student's."""
+    """The machines of a lab; empty if it has no list, or the tree is a student's."""
     path = tree / "labs" / lab / LIST
     tables: list[dict[str, Any]] = tomllib.loads(path.read_text())["machine"] if path.is_file() else []
     return [Machine(**{**table, "run": tuple(table["run"])}) for table in tables]
 
 
 def fill_disk(folder: Path, seed: int) -> None:
-    """Two directories full of files, and scripts that move them from one to the other, look at them, and add some."""
+    """Write two directories of files, and scripts that move files between them, read some, and add some."""
     rng = random.Random(seed)
     for place, letters in (("in", "xz"), ("out", "yz")):
         (folder / place).mkdir(parents=True)
@@ -107,7 +107,7 @@ def lay_starters(tree: Path, copy: Path) -> None:
 
 
 def build(tree: Path, machine: Machine, copy: Path) -> None:
-    """A machine's kernel, built in an empty folder of what students have, and of its fault, if it has one."""
+    """Build a machine's kernel in an empty folder, from what students have, with its fault, if it has one."""
     trees.copy_built(tree, copy)
     lay_starters(tree, copy)
     if machine.file:
@@ -120,7 +120,7 @@ def build(tree: Path, machine: Machine, copy: Path) -> None:
 
 
 def lay(built: Path, image: Path, machine: Machine, folder: Path) -> None:
-    """Fill a machine's folder: the kernel is that of the tree `built`, all else comes from `image`."""
+    """Fill a machine's folder: the kernel is that of the tree `built`, everything else comes from `image`."""
     for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *kept.programs(image, " ".join(machine.run))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2((built if name.startswith(qemu.KERNEL) else image) / name, folder / name)
@@ -138,7 +138,7 @@ def shows(machine: Machine, place: Path) -> bool:
 
 
 def choose_disk(machine: Machine, place: Path) -> None:
-    """Those who wait for each other do not meet on every disk: fill it until they do. LabError if they never do."""
+    """Fill the disk until the fault shows: its processes do not collide on every disk. Raises LabError if never."""
     for seed in range(1, TRIED):
         shutil.rmtree(place / DISK, ignore_errors=True)
         fill_disk(place / DISK, seed)
@@ -148,14 +148,14 @@ def choose_disk(machine: Machine, place: Path) -> None:
 
 
 def made_of(tree: Path, machine: Machine) -> str:
-    """What a machine is made of: kernel, starters, first file system, and its line in the list."""
+    """Hashes of what a machine is made of: kernel, starters, first file system, and its entry in the list."""
     starters = sorted(path for path in tree.glob(f"labs/*/{STARTER}/**/*") if path.is_file())
     listed = [*sorted(tree.glob("labs/*/lab.toml")), *starters, tree / qemu.KERNEL, tree / qemu.INITRD]
     return " ".join([*map(sha256, listed), repr(machine)])
 
 
 def make(tree: Path, machine: Machine) -> Path:
-    """Make a machine of the built tree, in its place, unless it is there; that folder. One is made at a time."""
+    """Make a machine of the built tree in its place, unless it exists; returns its folder. One is made at a time."""
     place = tree / FOLDER / machine.name
     place.parent.mkdir(parents=True, exist_ok=True)
     folder = os.open(place.parent, os.O_RDONLY)
@@ -169,14 +169,14 @@ def make(tree: Path, machine: Machine) -> Path:
 
 
 def is_made(tree: Path, machine: Machine) -> bool:
-    """Is it there, and made of what the tree holds now?"""
+    """Does the machine exist, made of what the tree holds now?"""
     stamp = tree / FOLDER / machine.name / STAMP
     return stamp.is_file() and stamp.read_text() == made_of(tree, machine)
 
 
 def make_anew(tree: Path, machine: Machine, place: Path) -> None:
-    """Make a machine in its place, whatever is there."""
-    built = tree / FOLDER / "tree"  # always there: its path is in what the compiler writes for gdb
+    """Make a machine in its place, replacing any existing one."""
+    built = tree / FOLDER / "tree"  # always the same path, which is in the debug information
     for folder in (built, place):
         shutil.rmtree(folder, ignore_errors=True)
     built.mkdir(parents=True)
@@ -189,14 +189,14 @@ def make_anew(tree: Path, machine: Machine, place: Path) -> None:
 
 
 def made(tree: Path, lab: str, name: str) -> Path:
-    """A machine's folder, made if it is not there."""
+    """A machine's folder, made if it does not exist."""
     machine = next(each for each in listed(tree, lab) if each.name == name)
     place = tree / FOLDER / name
     return place if (place / qemu.KERNEL).is_file() else make(tree, machine)
 
 
 def files(tree: Path, lab: str, say: Callable[[str], None]) -> Iterator[tuple[Path, Path]]:
-    """All machines of a lab: each file, and where it lies in the archive."""
+    """(file, its path in the archive) for all files of all machines of a lab."""
     for machine in listed(tree, lab):
         say(f"labs/{lab}: {MACHINES}/{machine.name}")
         place = make(tree, machine)

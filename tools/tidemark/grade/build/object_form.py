@@ -1,16 +1,16 @@
-"""What form a student's object file must have, so that the kernel it is linked into is still ours.
+"""Rules on the form of a student's object file, which guarantee that the kernel it is linked into is still ours.
 
 The linker lets an object do more than define functions: take over a name (weak and common symbols, quoted names that
-become code elsewhere), put bytes where they are executed or read by others (sections of its own, code among data), or
-choose at run time (ifunc, constructors). A compiler makes none of this of plain C, so all of it is refused:
+become code elsewhere), put bytes where others execute or read them (new sections, code among data), or
+choose at run time (ifunc, constructors). A compiler makes none of this from plain C, so all of it is refused:
 
     sections     .text, .data, .bss and .rodata, each with the flags that a compiler gives it
-    symbols      strong, with plain names, functions in .text; for others to use only what lab.toml's `defines` names,
+    symbols      strong, with plain names, functions in .text; global ones only as named in lab.toml's `defines`,
                  and the entry of each file that `registers` names
     relocations  of code: calls go to the beginning of a function, in .text
-    size         no more of anything than a file of a megabyte can need: what is looked at takes time and memory
+    size         no more of anything than a file of a megabyte can need, since checks take time and memory
 
-In the kernel, what a policy or a guard registers is looked at: its name, its parameters, its hooks.
+In the kernel, the name, the parameters and the hooks of a registered policy or guard are checked.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ KINDS = ("STT_NOTYPE", "STT_OBJECT", FUNCTION, SECTION, FILE)
 OTHERS = re.compile(r"\.(comment|note\.GNU-stack|debug_\w+|rel\.[\w.]+|symtab|strtab|shstrtab|eh_frame)|")
 FOLDERS = {"kernel/mm/policy": "policy", "kernel/mm/guard": "guard"}
 CALL, ADDRESS = (RELOCATIONS["R_386_PC32"], RELOCATIONS["R_386_PLT32"]), RELOCATIONS["R_386_32"]
-# Of struct vm_param, and where struct vm_policy and struct vm_guard point to an array of it.
+# Layout of struct vm_param, and the offset of the pointer to an array of it in struct vm_policy and vm_guard.
 WORD, PARAMS, PARAM_SIZE = 4, 12, 24
 HOOK = re.compile(r"\(\*(\w+)\)\(")  # in the declaration of struct vm_policy and struct vm_guard
-HOOKS = 16  # bytes before the first: name, summary, tick_ms, params
-HEADER = struct.Struct("<48xH2x")  # of an ELF file: how many sections it has
+HOOKS = 16  # bytes before the first hook: name, summary, tick_ms, params
+HEADER = struct.Struct("<48xH2x")  # of an ELF file: the number of its sections
 MOST_BYTES = 64 << 20
 MOST_SECTIONS, MOST_LOADED, MOST_CODE, MOST_SYMBOLS, MOST_RELOCATED = 200, 32, 1 << 20, 1 << 20, 4 << 20
 BACK = -4  # a call counts from the end of its four bytes
 
 
 def entry_of(file: str) -> re.Pattern[str]:
-    """The name that VM_POLICY or VM_GUARD gives to what a file registers."""
+    """The pattern of the symbol that VM_POLICY or VM_GUARD defines in a file."""
     path = Path(file)
     return re.compile(rf"vm_{FOLDERS.get(str(path.parent), '')}_in_{re.sub('[-.]', '_', path.stem)}_\w+")
 
 
 def not_to_be_read(path: Path) -> str:
-    """What is wrong with an object file, so that nothing else may look at it: what it has too much of, or that it makes
-    no sense; empty: nothing."""
+    """What is wrong with an object file, so that nothing else may read it: it is too large, or malformed; empty if
+    nothing is."""
     if large := too_large(path):
         return large
     part = Elf(path)
@@ -81,7 +81,7 @@ def not_to_be_read(path: Path) -> str:
 
 
 def too_large(path: Path) -> str:
-    """What an object file has too much of; empty: nothing."""
+    """What an object file has too much of; empty if nothing."""
     if path.stat().st_size > MOST_BYTES:
         return f"more than {MOST_BYTES >> 20} MiB: a static array in it is too large"
     header = path.read_bytes()[: HEADER.size]
@@ -107,13 +107,13 @@ def may_define(lab: Lab, file: str, name: str) -> bool:
 
 
 def offences(lab: Lab, file: str, part: Elf) -> list[str]:
-    """What is wrong with the form of the object of a file, in sentences; none: all is well."""
+    """What is wrong with the form of the object of a file, in sentences; empty if nothing is."""
     found = [*of_sections(part), *of_symbols(lab, file, part), *of_relocations(part)]
     return [f"{file}: {text}" for text in dict.fromkeys(found)]
 
 
 def of_sections(part: Elf) -> Iterator[str]:
-    """Sections that are not a compiler's."""
+    """Sections that a compiler does not make."""
     named = {symbol.section for symbol in part.symbols if symbol.placed}
     for number, section in enumerate(part.sections):
         kind = "." + section.name.split(".")[1] if section.name.startswith(".") else ""
@@ -127,7 +127,7 @@ def of_sections(part: Elf) -> Iterator[str]:
             or section.kind not in TYPES_LOADED
             or section.flags & ~(MERGED if kind == ".rodata" else 0) != LOADED[kind]
         ):
-            yield f"it has a section {section.name!r} that is no ordinary one; use no attributes that name sections"
+            yield f"it has a section {section.name!r} that is not an ordinary one; use no attributes that name sections"
         elif section.is_code and section.size and number not in named:
             yield f"its section {section.name!r} has code without a name"
 
@@ -136,13 +136,13 @@ def of_symbols(lab: Lab, file: str, part: Elf) -> Iterator[str]:
     """Symbols that are weak, common, out of place, oddly named, or not the lab's."""
     files = [symbol.name for symbol in part.symbols if symbol.kind == FILE]
     if files != [Path(file).name]:
-        yield f"it says that it was made from {', '.join(files) or 'nothing'}; use no directives of the assembler"
+        yield f"its symbols name {', '.join(files) or 'nothing'} as its source; use no directives of the assembler"
     for symbol in part.symbols:
         if symbol.kind in (FILE, SECTION) or not symbol.name:
             continue
         plain = PLAIN_LOCAL if symbol.binding == LOCAL else PLAIN
         if not plain.fullmatch(symbol.name):
-            yield f"it has a symbol {symbol.name!r}, which is no name of C"
+            yield f"it has a symbol {symbol.name!r}, which is not a name in C"
         elif symbol.binding not in (LOCAL, GLOBAL):
             yield f"{symbol.name} is weak, or of another binding; a definition must be an ordinary one"
         elif symbol.section == UNDEFINED:
@@ -159,12 +159,12 @@ def of_symbols(lab: Lab, file: str, part: Elf) -> Iterator[str]:
 
 
 def out_of_place(symbol: Symbol, part: Elf) -> str:
-    """What is wrong with where a symbol lies, or with its kind; empty: nothing."""
+    """What is wrong with a symbol's place, or with its kind; empty if nothing is."""
     if symbol.section == ABSOLUTE or not isinstance(symbol.section, int):
         return "lies in no section: it is a common variable or a number; compile with the tree's own Makefile"
     section: Section = part.sections[symbol.section]
     if symbol.kind not in KINDS:
-        return "is neither a function nor a variable that a compiler makes of plain C"
+        return "is neither a function nor a variable that a compiler makes from plain C"
     if symbol.kind == FUNCTION and not section.is_code:
         return f"is a function in {section.name}"
     if symbol.kind == "STT_OBJECT" and section.is_code:
@@ -173,7 +173,7 @@ def out_of_place(symbol: Symbol, part: Elf) -> str:
 
 
 def of_relocations(part: Elf) -> Iterator[str]:
-    """Places that the linker would fill in with something else than an address, or a call to no function's start."""
+    """Places that the linker would fill with something other than an address, or calls that miss a function's start."""
     for each in part.relocations:
         code, symbol = part.sections[each.section].is_code, each.symbol
         home = part.sections[symbol.section] if isinstance(symbol.section, int) else None
@@ -191,7 +191,7 @@ def repeated(names: list[str]) -> list[str]:
 
 
 def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
-    """The parameters of what is registered whose values are not the file's own variables."""
+    """The parameters of a registered policy or guard whose values are not the file's own variables."""
     at = kernel.word_at(kernel.word_at(entry) + PARAMS)
     while at and kernel.word_at(at):
         value = kernel.word_at(at + WORD)
@@ -203,21 +203,21 @@ def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
 def foreign_hooks(
     kernel: Elf, kind: str, entry: int, own: Iterable[Placed], tree: Path, without: Collection[str] = ()
 ) -> Iterator[str]:
-    """The hooks of what is registered that are no functions of the lab's files, which the kernel would call unseen; and
-    those, of the names `without`, that the assignment is not about."""
+    """Sentences on hooks of a registered policy or guard that are not functions of the lab's files, which the kernel
+    would call unwatched, and on hooks among the names `without`."""
     text = (tree / f"kernel/include/mm/{kind}.h").read_text().split(f"struct vm_{kind} {{")[1].split("\n};")[0]
     functions = {address for part in own for address, _ in part.functions}
     for number, name in enumerate(HOOK.findall(text)):
         hook = kernel.word_at(kernel.word_at(entry) + HOOKS + WORD * number)
         if hook and hook not in functions:
-            yield f"its hook {name} is no function of its own"
+            yield f"its hook {name} is not a function of its own"
         if hook and name in without:
             yield f"it has the hook {name}, which this assignment is not about"
 
 
 def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
-    """What the lab's files register in the linked kernel, held against the names that the lab gives; each policy and
-    each guard must be there once. `own`: where the files' code and data lie; `tree`: where the kernel was built."""
+    """Sentences on what the lab's files register in the linked kernel, if it differs from the lab's names. Every policy
+    and guard must exist once. `own`: places of the files' code and data; `tree`: the tree that built the kernel."""
     found: list[str] = []
     names: dict[str, list[str]] = {"policy": [], "guard": []}
     for name, address in kernel.globals.items():
@@ -235,6 +235,6 @@ def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, P
         hooks = foreign_hooks(kernel, FOLDERS[str(Path(file).parent)], entry, own.values(), tree, lab.without)
         found += [f"{file}: {text}" for text in hooks]
         for name in foreign_parameters(kernel, entry, own[file]):
-            found.append(f"{file}: its parameter {name} is no variable of its own")
+            found.append(f"{file}: its parameter {name} is not a variable of its own")
     twice = [f"{kind} {name!r} is registered twice" for kind in names for name in repeated(names[kind])]
     return found + twice

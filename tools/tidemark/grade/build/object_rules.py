@@ -1,15 +1,15 @@
-"""What a student's object files may contain, so that evidence taken from outside can be believed.
+"""Rules on what a student's object files may contain, without which evidence taken from outside could not be trusted.
 
-A policy decides which page goes next; it has no need to reach into the rest of the kernel, to speak to devices, or to
-run before its hooks are called. Checked are, in the object file, where no trick of the preprocessor counts:
+A policy decides which page to evict. It has no need to reach into the rest of the kernel, to use devices, or to
+run before its hooks are called. These are checked in the object file, where no trick of the preprocessor counts:
 
-    symbols       it refers to what lab.toml's may_use lists, names or groups such as [policy], and to its own files
-    form          it defines what lab.toml names, in ordinary sections (tidemark.grade.build.object_form)
+    symbols       the file uses only what lab.toml's may_use lists, names or groups such as [policy], and its own files
+    form          it defines only what lab.toml names, in ordinary sections (tidemark.grade.build.object_form)
     instructions  none that only the machine-dependent part of a kernel needs: ports, interrupts, control registers
 
-In the text that the object of a policy or a guard was made from, there is no assembly (tidemark.grade.build.plain_c).
+The text from which the object of a policy or a guard was compiled has no assembly (tidemark.grade.build.plain_c).
 
-What a wild pointer can still do is watched at run time, by the plugin (tidemark.grade.witness.evidence: breaches).
+The plugin watches at run time what a wild pointer can still do (tidemark.grade.witness.evidence: breaches).
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ def words(text: str) -> frozenset[str]:
 TREE = words("rb_insert_color rb_erase rb_first rb_last rb_next rb_prev rb_check")
 ARITHMETIC = words("__divdi3 __moddi3 __divmoddi4 __udivdi3 __umoddi3 __udivmoddi4")
 SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic")
-COPYING = words("memcpy memmove memset")  # the compiler calls them, too, for what no file calls
+COPYING = words("memcpy memmove memset")  # the compiler calls them, too, even if no file does
 COMPARING = words("memcmp strlen strcmp strncmp")
 MEMORY = words("kmalloc kzalloc kfree")
 SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
     mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage vm_tick_after
 """)
-# What a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere. Not all that the
-# sanitizers have: some of it prints what one likes, where the program itself prints what came of the student's code.
+# Symbols that a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere. Not all
+# symbols of the sanitizers: some print any text, where the program itself prints the results of the student's code.
 SANITIZERS = re.compile(
     r"__asan_(init|version_mismatch_check_v\d+|report_(load|store)\w+|(un)?register_(elf_)?globals|handle_no_return"
     r"|stack_(malloc|free)_\w+|(un)?poison_stack_memory|allocas?_(un)?poison|set_shadow_\w+"
     r"|option_detect_stack_use_after_return)"
     r"|__ubsan_handle_\w+|_GLOBAL_OFFSET_TABLE_|__(start|stop)_asan\w*"
 )
-# Sections of what runs before main or behind it; those of the sanitizers have one address each.
+# Sections with code that runs before or after main. Those of the sanitizers have one address each.
 STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini)(\..*)?")
 SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099")
-TWIN = "__odr_asan."  # before a global variable's name: a second symbol, by which it is known to be there once
+TWIN = "__odr_asan."  # before a global variable's name: a second symbol with which duplicates are detected
 THUNKS = tuple(f"__x86.get_pc_thunk.{register}" for register in ("ax", "bx", "cx", "dx", "si", "di", "bp"))
 GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
 GROUPS = {
@@ -63,8 +63,8 @@ GROUPS = {
     "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,
     "[guard]": TREE | ARITHMETIC | SAYING | COPYING | SEAM | GUARDS,
 }
-# By the name of the instruction, and by the registers among its operands. Newer QEMUs do not report what the units for
-# floating point and vectors store; in a program of the host, %fs and %gs are the way to the system.
+# Forbidden by the name of the instruction, and by the registers among its operands. Newer QEMUs do not report stores of
+# the floating-point and vector units; in a program of the host, %fs and %gs lead to the system.
 PREFIXES = words("""
     lock rep repe repz repne repnz data16 data32 addr16 addr32 cs ds es fs gs ss bnd notrack xacquire xrelease
 """)
@@ -86,7 +86,7 @@ def binutils(name: str) -> str:
 
 
 def listed(*command: str, tree: Path) -> list[str]:
-    """Lines that a tool prints."""
+    """The lines that a tool prints."""
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, errors="replace").stdout.splitlines()
 
 
@@ -96,7 +96,7 @@ def objects(lab: Lab) -> tuple[str, ...]:
 
 
 def symbols_allowed(lab: Lab) -> set[str]:
-    """What may_use comes to."""
+    """All symbols that may_use allows."""
     allowed: set[str] = set()
     for word in lab.may_use:
         if word.startswith("[") and word not in GROUPS:
@@ -106,7 +106,7 @@ def symbols_allowed(lab: Lab) -> set[str]:
 
 
 def offences(tree: Path, lab: Lab) -> list[str]:
-    """What the student's objects contain that they may not, in sentences; none: all is well."""
+    """What the student's objects contain against the rules, in sentences; empty if nothing."""
     if large := [
         f"{source_of(lab, name)} has {said}" for name in objects(lab) if (said := not_to_be_read(tree / name))
     ]:
@@ -120,7 +120,7 @@ def offences(tree: Path, lab: Lab) -> list[str]:
 
 
 def kernel_offences(tree: Path, lab: Lab) -> list[str]:
-    """What became of them in the kernel that they may not: what they register, and what cannot be found again."""
+    """What the student's objects do against the rules in the kernel: registrations, or parts that cannot be found."""
     kernel = Elf(tree / qemu.KERNEL)
     try:
         own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
@@ -130,8 +130,8 @@ def kernel_offences(tree: Path, lab: Lab) -> list[str]:
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
-    """The same for an object that was made for a program on the host, under the sanitizers, which add code and symbols
-    of their own. It must have no way to speak for the program that it is part of, and define no name but the lab's.
+    """As `offences`, for an object of a program on the host, under the sanitizers, which add code and symbols of their
+    own. The object must have no way to speak for its program, and define only names of the lab.
     """
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]
@@ -141,17 +141,17 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
             found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
     for section in Elf(tree / name).sections:
         if STARTING.fullmatch(section.name) and not (section.name in SANITIZERS_OWN and section.size == 4):
-            found.append(f"{source_of(lab, name)} has code that nobody calls: a section {section.name!r}")
+            found.append(f"{source_of(lab, name)} has code that runs without a call: a section {section.name!r}")
     return found + instruction_offences(tree, source_of(lab, name), name)
 
 
 def assembly_offences(tree: Path, lab: Lab, name: str) -> list[str]:
-    """Assembly in what a policy's or a guard's object was made from."""
+    """Assembly in the text from which a policy's or a guard's object was compiled."""
     return plain_c.offences(tree, name, lab.files) if source_of(lab, name) in lab.registers else []
 
 
 def symbol_offences(tree: Path, lab: Lab, names: Sequence[str]) -> list[str]:
-    """Symbols that these objects refer to, but may not."""
+    """Symbols that these objects use, but may not."""
     found = {name: symbols(tree, name) for name in names}
     known = symbols_allowed(lab).union(*(defined for defined, _ in found.values()))
     return [
@@ -175,7 +175,7 @@ def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
 
 
 def disassembled(tree: Path, name: str, *options: str) -> list[str]:
-    """Lines of objdump on the code of an object."""
+    """The lines of objdump for the code of an object."""
     return listed(binutils("objdump"), "-d", "--no-show-raw-insn", *options, name, tree=tree)
 
 
@@ -185,12 +185,12 @@ def mnemonic(instruction: str) -> str:
 
 
 def is_forbidden(instruction: str) -> bool:
-    """Is it for the kernel's lower parts? Names of the student's own, which objdump shows as <name>, do not count."""
+    """Is the instruction for the kernel's lower parts only? Names of the student, shown as <name>, do not count."""
     return bool(FORBIDDEN.fullmatch(mnemonic(instruction)) or REGISTERS.search(instruction.partition("<")[0]))
 
 
 def line_of(tree: Path, file: str, name: str, section: str, address: str) -> str:
-    """FILE:LINE of an instruction in a student's file, whatever was inlined there; FILE where no line is known."""
+    """FILE:LINE of an instruction in a student's file, even within inlined code; FILE if no line is known."""
     stop = f"--stop-address={int(address, 16) + 1:#x}"
     lines = disassembled(tree, name, "-l", "--inlines", "-j", section, f"--start-address=0x{address}", stop)
     places = filter(None, map(SOURCE_LINE.fullmatch, lines))
@@ -210,4 +210,4 @@ def instruction_offences(tree: Path, file: str, name: str) -> list[str]:
         if is_forbidden(instruction) and mnemonic(instruction) not in found:
             where = line_of(tree, file, name, section, address)
             found[mnemonic(instruction)] = f"{where}: {function} executes `{' '.join(instruction.split())}`"
-    return [f"{text}, which only the kernel's own lower parts may do" for text in found.values()]
+    return [f"{text}, which only the kernel's lower parts may do" for text in found.values()]

@@ -1,14 +1,14 @@
-"""A policy and a guard are plain C: without assembly, and without functions that the compiler puts nothing around.
+"""Checks that a policy or a guard is plain C: without assembly, and without functions that lack prologue and epilogue.
 
-The compiler leaves, beside each object, the text that it made the object from, NAME.i: all headers are in it, and all
-macros are expanded (SAVE_TEMPS in tools/build.mk). It has compiled no other text. These words are looked for in it:
+The compiler leaves, beside each object, the text that it compiled, NAME.i, with all headers included and all
+macros expanded (SAVE_TEMPS in tools/build.mk). It has compiled no other text. These words are searched in it:
 
     asm, __asm, __asm__    refused, unless the tree's own headers have the same statement, or a header of the system
                            gives a declared function its name in this way
     naked, __naked__       refused among attributes
 
-File and line in a message are those that the text claims (#line). Nothing else depends on that claim, but for the names
-that headers of the system give; what names an object may have is looked at in the object (object_form).
+File and line in a message are those that the text claims (#line). Nothing else depends on that claim, except names
+that system headers give; the names that an object may have are checked in the object (object_form).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BECAUSE = "a policy or a guard is plain C, which means the same in the kernel an
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a string, or a mark of C, and where it stands."""
+    """A word, a string, or a punctuator of C, and its place."""
 
     text: str
     file: str = ""
@@ -66,7 +66,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def end_of(tokens: Sequence[Token], at: int) -> int:
-    """Behind the bracket that closes the first one from `at` on."""
+    """The index after the bracket that closes the first one from `at` on."""
     depth, opened = 0, False
     for number in range(at, len(tokens)):
         step = STEPS.get(tokens[number].text, 0)
@@ -77,7 +77,7 @@ def end_of(tokens: Sequence[Token], at: int) -> int:
 
 
 def assembly(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
-    """Where assembly stands, and the whole of it, with blanks between its tokens."""
+    """(index, text) of each piece of assembly, with blanks between its tokens."""
     for at, token in enumerate(tokens):
         if token.text in ASSEMBLY:
             yield at, " ".join(each.text for each in tokens[at : end_of(tokens, at)])
@@ -92,7 +92,7 @@ def of_headers(tree: Path) -> frozenset[str]:
 
 
 def foreign_assembly(tokens: Sequence[Token], known: frozenset[str], files: Sequence[str]) -> Iterator[Token]:
-    """Assembly that is not a header's."""
+    """The tokens that begin assembly that is not a header's."""
     depth = [0, *accumulate(STEPS.get(token.text, 0) for token in tokens)]
     for at, text in assembly(tokens):
         declared = not depth[at] and at > 0 and tokens[at - 1].text == ")" and tokens[at].file not in files
@@ -101,7 +101,7 @@ def foreign_assembly(tokens: Sequence[Token], known: frozenset[str], files: Sequ
 
 
 def naked(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Attributes that take a function's beginning and end away: __attribute__((naked)), [[gnu::naked]]."""
+    """Attributes that remove a function's prologue and epilogue: __attribute__((naked)), [[gnu::naked]]."""
     for at, token in enumerate(tokens):
         if token.text in ATTRIBUTE or [each.text for each in tokens[at : at + 2]] == ["[", "["]:
             inside = tokens[at : end_of(tokens, at)]
@@ -110,13 +110,13 @@ def naked(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def offences(tree: Path, name: str, files: Sequence[str]) -> list[str]:
-    """What in the text of an object is not plain C, in sentences. `files`: those of the lab."""
+    """What is not plain C in the text of an object, in sentences. `files`: the lab's files."""
     path = (tree / name).with_suffix(".i")
     if not path.is_file():
-        raise LabError(f"{path}: the compiler has not left what it compiled", FAILED)
+        raise LabError(f"{path}: the compiler has not left the text that it compiled", FAILED)
     if path.stat().st_size > MOST_MIB << 20:
-        return [f"{name}: the preprocessor makes more than {MOST_MIB} MiB of it"]
+        return [f"{name}: after the preprocessor it has more than {MOST_MIB} MiB"]
     tokens = tokens_of(path.read_text(encoding="latin-1"))
     found = [*foreign_assembly(tokens, of_headers(tree), files), *naked(tokens)]
     said = list(dict.fromkeys(f"{each.file}:{each.line}: `{each.text}` is refused: {BECAUSE}" for each in found))
-    return [*said[:MOST_SHOWN], *([f"and so on, {len(said)} places in all"] if len(said) > MOST_SHOWN else [])]
+    return [*said[:MOST_SHOWN], *([f"and more, {len(said)} places in all"] if len(said) > MOST_SHOWN else [])]

@@ -1,4 +1,4 @@
-"""Reading archives in the sandbox: whatever is in one costs a row of the class's table, and seconds."""
+"""Reading archives in the sandbox, so that a bad archive costs no more than a row of the class's table, and seconds."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tidemark.grade.build.sandbox import Limits, Sandbox
 from tidemark.grade.intake import members
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-LIMIT_S = 20  # of processor time; an honest archive takes less than one
+LIMIT_S = 20  # of processor time; an honest archive takes less than 1 s
 LIMITS = Limits(memory=768 << 20, file=1 << 20, output=48 << 20, processes=16, open_files=64, wall=3)
 
 
 def python(box: Sandbox) -> Path:
-    """Python without the libraries of a venv: the grader's, or the system's where that may not be read."""
+    """Python without the libraries of a venv: the grader's, or the system's if the sandbox cannot read the grader's."""
     own = Path(sys.executable).resolve()
     return own if box.may_read(own) else SYSTEM_PYTHON
 
 
 def reader(box: Sandbox) -> Callable[[bytes], str]:
-    """A function that has an order and its archive answered (tidemark.grade.intake.members) by a process in the
-    sandbox; several threads may call it."""
+    """A function that lets a process in the sandbox answer an order on an archive (tidemark.grade.intake.members).
+    Several threads may call it."""
     box = replace(box, limits=LIMITS)
     program = box.within_reach(Path(members.__file__).resolve())
     command = [str(python(box)), "-I", "-S", str(program)]
@@ -40,8 +40,8 @@ def reader(box: Sandbox) -> Callable[[bytes], str]:
 
 
 def reason(status: int, err: bytes) -> str:
-    """Why there is no answer."""
+    """Why there is no answer, in words."""
     if status in (-signal.SIGXCPU, -signal.SIGKILL) and not err.strip():
         return f"reading it takes more than {LIMIT_S} s"
     said = err.decode("utf-8", "replace").strip().splitlines()
-    return f"reading it came to no end: {said[-1] if said else f'status {status}'}"
+    return f"reading it failed: {said[-1] if said else f'status {status}'}"

@@ -1,28 +1,28 @@
-"""The sandbox: what a student's code may see, change and use up when it is compiled and run on the host.
+"""The sandbox: what a student's code may see, change and use when it is compiled and run on the host.
 
-Three kinds, the first that works is taken:
+There are three kinds; the first that works is taken:
 
-    bwrap   bubblewrap: namespaces of its own. There is nothing to be seen but the system's folders, the tree, the
-            grader's Python and package, and the folders that may be written; no network, no other processes. Where
-            students' files or hidden tests lie, there is nothing.
-    user    a user of its own (tidemark.grade.build.users), for root where namespaces are forbidden, as in most
-            containers. It can read what others may read, and reach the network. So a folder of hidden tests must have
-            mode 0700.
-    none    limits of time, memory and files alone, for who grades own work, or trusts those who wrote it.
+    bwrap   bubblewrap: separate namespaces. Only the system's folders, the tree, the grader's Python and package, and
+            the writable folders are visible; there is no network, and there are no other processes. The places of
+            students' files or hidden tests are empty.
+    user    a separate user (tidemark.grade.build.users), for root where namespaces are forbidden, as in most
+            containers. It can read what other users may read, and reach the network. So a folder of hidden tests must
+            have mode 0700.
+    none    only limits of time, memory and files, for people who grade their own work, or trust its author.
 
-Root, in the first two kinds, is such a user while the command runs: another for each run, since the system counts
-processes by user and does not count root's. Folders that may be written become that user's meanwhile; afterwards its
-processes are ended, and what it left in /tmp and its like is removed.
+Root, in the first two kinds, becomes such a user while the command runs: a different one for each run, since the system
+counts processes by user and does not count root's. Writable folders become that user's meanwhile. Afterwards its
+processes are ended, and what it left in /tmp and similar folders is removed.
 
-Limits are those of the system (setrlimit), by `prlimit`. Memory is limited as RLIMIT_DATA: what a process may write to
-and has for itself alone. Address space would be the wrong measure: a 32-bit program under AddressSanitizer reserves
-512 MiB of shadow memory, and QEMU 1 GiB for translated code, of which they use little; RLIMIT_AS stands above as a
-bound for what is shared. Limits hold for each process; if many together fill the machine's memory, the system's choice
-falls on them first (oom_score_adj). Limits of processor time make endless loops end after the same work on every host;
-what sleeps is seen to do nothing; the clock on the wall is the last resort. The system has no limit for a folder, so
-its size is looked at now and then.
+Limits are those of the system (setrlimit), set by `prlimit`. Memory is limited with RLIMIT_DATA: private writable
+memory. Address space would be the wrong measure: a 32-bit program under AddressSanitizer reserves
+512 MiB of shadow memory, and QEMU 1 GiB for translated code, of which they use little; a higher RLIMIT_AS also
+bounds shared memory. Limits hold for each process; if many together fill the machine's memory, the OOM killer chooses
+them first (oom_score_adj). Limits of processor time end endless loops after the same work on every host. A command that
+sleeps is ended because it does nothing; the wall clock is the last resort. The system has no limit for a folder, so
+its size is checked now and then.
 
-The command starts with an environment of its own: what a build machine keeps there is not the student's to read.
+The command starts with a new environment: students must not read what a build machine keeps in its own.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ AUTO = "auto"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
 WARNINGS = {
     "bwrap": "",
-    "user": "students' code runs as a user of its own ({why}): it can read what everybody may read on this machine, "
+    "user": "students' code runs as a separate user ({why}): it can read what every user may read on this machine, "
     "and reach the network",
-    "none": "students' code runs with your own rights ({why}): it can read and change your files, hidden tests, too",
+    "none": "students' code runs with your own rights ({why}): it can read and change your files and hidden tests",
 }
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one command may use. Sizes in bytes: `memory` of each process, `shared` its address space, `file` each file,
-    `disk` what is in the folders that it may write, `scratch` its /tmp, `output` of each stream. By the clock on the
-    wall, which runs on while others have the processor, it may take `wall` times its processor time, and `spare_s`; all
-    of it may sleep for `asleep_s`."""
+    `disk` all files in its writable folders, `scratch` its /tmp, `output` each stream. By the wall clock, which also
+    runs while others have the processor, it may take `wall` times its processor time, plus `spare_s`; all its
+    processes together may sleep for `asleep_s`."""
 
     memory: int = 2 << 30
     shared: int = 6 << 30
@@ -77,7 +77,7 @@ class Limits:
     asleep_s: float = 20.0
 
     def words(self, limit_s: float) -> list[str]:
-        """The command `prlimit` that sets them."""
+        """The command `prlimit` that sets the limits."""
         seconds = math.ceil(limit_s)
         limits = {
             "cpu": f"{seconds}:{seconds + 1}",
@@ -92,13 +92,13 @@ class Limits:
 
 
 def environment() -> list[str]:
-    """The command `env` with all that the command finds in its environment."""
+    """The command `env` with the complete environment of the command."""
     path = os.environ.get("PATH", os.defpath)
     return ["env", "-i", f"PATH={path}", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8"]
 
 
 def grader_folders() -> list[Path]:
-    """Folders of the grader's that a command needs beside the system's: Python, package, plugin."""
+    """Folders of the grader that a command needs besides the system's: Python, package, plugin."""
     package, plugin = Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"
     own = [path.resolve() for path in (Path(sys.prefix), Path(sys.base_prefix), package, plugin)]
     return [path for path in own if path.is_dir()]
@@ -111,17 +111,17 @@ def bwrap_has_size() -> bool:
 
 
 def in_memory(path: str, limits: Limits) -> list[str]:
-    """bwrap's words for a file system in memory that everybody may write to."""
+    """bwrap's words for a file system in memory that all users may write to."""
     return ["--perms", "1777", *(["--size", str(limits.scratch)] if bwrap_has_size() else []), "--tmpfs", path]
 
 
 def placed(option: str, path: Path) -> list[str]:
-    """bwrap's words for a folder at its own place; those above it can be entered, but hold nothing else."""
+    """bwrap's words for a folder at its own path; its parents can be entered, but hold nothing else."""
     return ["--dir", str(path.parent), option, str(path), str(path)]
 
 
 def namespaces(cwd: Path, writable: Sequence[Path], limits: Limits) -> list[str]:
-    """The command `bwrap` that shows a command what it may see."""
+    """The command `bwrap` with the namespaces of a command."""
     words = ["bwrap", "--die-with-parent", "--new-session", "--hostname", "sandbox", "--unshare-ipc", "--unshare-pid"]
     words += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     for folder in SYSTEM:
@@ -134,7 +134,7 @@ def namespaces(cwd: Path, writable: Sequence[Path], limits: Limits) -> list[str]
     words += ["--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
     for path in grader_folders():
         words += placed("--ro-bind", path)
-    # A folder comes before those in it, which may be shown in another way.
+    # A folder comes before its subfolders, which may be mounted in another way.
     for path in sorted({cwd, *writable}, key=lambda path: len(path.parts)):
         may_write = any(path.is_relative_to(other) for other in writable)
         words += placed("--bind" if may_write else "--ro-bind", path)
@@ -142,7 +142,7 @@ def namespaces(cwd: Path, writable: Sequence[Path], limits: Limits) -> list[str]
 
 
 def rights(number: int | None, group: int | None) -> list[str]:
-    """The command `setpriv` that gives up what the command does not need, and ends it with who started it."""
+    """The command `setpriv` that drops unneeded rights, and ends the command when its parent ends."""
     words = ["setpriv", "--no-new-privs", "--pdeathsig=KILL"]
     if number is not None:
         words += [f"--reuid={number}", f"--regid={group}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
@@ -151,8 +151,8 @@ def rights(number: int | None, group: int | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A way to run commands. `user`: whose group may enter what a run needs, and who runs what is started with `prefix`
-    (None: the one who grades). `why`: what keeps a better kind from being taken."""
+    """A way to run commands. `user`: its group may enter what a run needs, and it runs commands started with `prefix`
+    (None: the grading user). `why`: the reason why a better kind was not taken."""
 
     kind: str
     user: users.User | None = None
@@ -161,17 +161,17 @@ class Sandbox:
 
     @property
     def warning(self) -> str:
-        """What it does not protect from, in one line; empty for the best kind."""
+        """What the sandbox does not protect from, in one line; empty for the best kind."""
         return WARNINGS[self.kind].format(why=self.why)
 
     def prefix(self, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
-        """Words to be put before a command that is to run in `cwd`, and may write to the folders `writable` with what
-        is in them now; no other run may use these meanwhile. It gets `limit_s` of processor time; who starts it
-        looks after its output and its time on the wall. LabError when it cannot be let into a folder."""
+        """Words to put before a command that runs in `cwd`, and may write to the folders `writable` with their present
+        contents, which no other run may use meanwhile. It gets `limit_s` of processor time. The caller must watch its
+        output and its wall-clock time. Raises LabError if it cannot be let into a folder."""
         return self.words(self.user, cwd, writable, limit_s)
 
     def words(self, user: users.User | None, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
-        """The same, as a user, whose the writable folders become."""
+        """As `prefix`, for a user, who becomes the owner of the writable folders."""
         cwd, writable = cwd.resolve(), [path.resolve() for path in writable]
         if user and self.user:
             for path in writable:
@@ -186,7 +186,7 @@ class Sandbox:
         return [*words, *environment()]
 
     def open_way(self, cwd: Path, writable: Sequence[Path], group: int) -> None:
-        """Let our users, who are of this group, into the folders that they need; in namespaces, the way there is made
+        """Let our users, through their group, into the folders that they need; namespaces build the path to them
         anew."""
         for path in (cwd, *writable):
             users.admit(path, group)
@@ -195,18 +195,18 @@ class Sandbox:
                     users.let_pass(folder)
 
     def may_read(self, path: Path) -> bool:
-        """May a command read a file of the grader's where it lies?"""
+        """May a command read a file of the grader at its path?"""
         return self.kind != "user" or users.everybody_reads(path)
 
     def within_reach(self, path: Path) -> Path:
-        """A file of the grader's where a command may read it: itself, or a copy."""
+        """The path at which a command may read a file of the grader: its own, or that of a copy."""
         return path if self.may_read(path) else users.copy_for_all(path)
 
     def run(
         self, command: list[str], cwd: Path, stdin: bytes, writable: Sequence[Path], limit_s: float
     ) -> tuple[int, bytes, bytes]:
-        """Run a command in `cwd` to its end; (status, output, errors), as supervise.run has them. Afterwards nothing of
-        it runs, and what it wrote is ours. The kind `none` cannot end what left its session."""
+        """Run a command in `cwd` to its end; returns (status, output, errors) as supervise.run does. Afterwards none of
+        its processes runs, and its files are ours. The kind `none` cannot end processes that left its session."""
         limits = self.limits
         wall_s = limits.wall * limit_s + limits.spare_s
         bounds = supervise.Bounds(
@@ -223,8 +223,8 @@ class Sandbox:
                     users.clean_up(user)
 
     def end(self, user: users.User | None, process: subprocess.Popen[bytes]) -> None:
-        """End a command and all it has started. When the first process of a namespace ends, so do all others, and then
-        bwrap."""
+        """End a command and all that it has started. If the first process of a namespace ends, so do all others, and
+        then bwrap."""
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             if self.kind == "bwrap" and process.poll() is None:
                 for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
@@ -237,13 +237,13 @@ class Sandbox:
 
 
 def made(kind: str, why: str = "") -> Sandbox:
-    """A sandbox of a kind, with a user of its own where there is one."""
+    """A sandbox of a kind, with a separate user if the kind has one."""
     return Sandbox(kind, users.claim() if kind != "none" and os.getuid() == 0 else None, why=why)
 
 
 @functools.cache
 def trouble(kind: str) -> str:
-    """Why a kind cannot be had here; empty when it can: tried once."""
+    """Why a kind does not work here; empty if it does. It is tried only once."""
     if kind == "user" and os.getuid() != 0:
         return "only root can run a command as another user"
     if kind == "bwrap" and not shutil.which("bwrap"):
@@ -255,10 +255,10 @@ def trouble(kind: str) -> str:
 
 
 def find(kind: str = AUTO) -> Sandbox:
-    """The sandbox of a kind; `auto`: the best that works. LabError when it cannot be had."""
+    """The sandbox of a kind; `auto`: the best that works. Raises LabError if it does not work."""
     for program in ("prlimit", "setpriv", "choom"):
         if not shutil.which(program):
-            raise LabError(f"{program} is not here; the package util-linux has it", NO_TOOL)
+            raise LabError(f"{program} is not installed; it is in the package util-linux", NO_TOOL)
     if kind == "none":
         return made(kind, "--sandbox none")
     if kind in KINDS:
@@ -273,7 +273,7 @@ def find(kind: str = AUTO) -> Sandbox:
 
 
 def check_secret(sandbox: Sandbox, secret: Path) -> None:
-    """LabError when a student's code in the sandbox could read the folder of hidden tests."""
+    """Raises LabError if a student's code in the sandbox could read the folder of hidden tests."""
     found = secret.resolve()
     if sandbox.kind == "user" and found.stat().st_mode & 0o077:
         raise LabError(f"{secret}: students' code could read these hidden tests here: `chmod 700 {secret}`", USAGE)
@@ -284,13 +284,13 @@ def check_secret(sandbox: Sandbox, secret: Path) -> None:
 
 
 def best() -> Sandbox:
-    """The best that works here; says what it does not protect from."""
+    """The best kind that works here; prints what it does not protect from."""
     return choose(AUTO)
 
 
 def choose(kind: str, secret: Path | None = None) -> Sandbox:
-    """The sandbox of a kind, or `auto`; says on stderr what it does not protect from. LabError when it cannot be had,
-    or when hidden tests in the folder `secret` could be read in it."""
+    """The sandbox of a kind, or `auto`; prints to stderr what it does not protect from. Raises LabError if it does not
+    work, or if hidden tests in the folder `secret` could be read in it."""
     sandbox = find(kind)
     if secret is not None:
         check_secret(sandbox, secret)

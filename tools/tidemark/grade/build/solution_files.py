@@ -1,8 +1,8 @@
-"""The solution of a lab, also when another file lies in its place: a starter, or a student's work.
+"""The solution of a lab, even if another file has replaced it: a starter, or a student's work.
 
-labs/NAME/solution.txt names the solution by content: for each file of the lab a line "ID  PATH", where ID is git's name
-for what the file holds. If the tree's file has that ID, it is the solution; otherwise git's objects hold the solution,
-whatever has been committed since. Students do not get the list, and a lab without a list is taken as it lies.
+labs/NAME/solution.txt names the solution by content: for each file of the lab a line "ID  PATH", where ID is git's blob
+ID of its content. If the tree's file has that ID, it is the solution; otherwise the solution is in git's objects, even
+after later commits. Students do not get the list. A lab without a list is taken as it is.
 
     PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files
 
@@ -39,7 +39,7 @@ def ids(lab: Lab) -> dict[str, str]:
 
 
 def replaced(tree: Path, lab: Lab) -> dict[str, str]:
-    """The ID of each file of the solution in whose place another file lies, or none, by path; none in a student's
+    """The ID, by path, of each file of the solution that is missing or replaced by another file; empty in a student's
     release."""
     if (tree / MANIFEST).is_file():
         return {}
@@ -48,12 +48,12 @@ def replaced(tree: Path, lab: Lab) -> dict[str, str]:
 
 
 def content(path: Path) -> bytes | None:
-    """What a file holds; None if it is not there."""
+    """The content of a file; None if it does not exist."""
     return path.read_bytes() if path.is_file() else None
 
 
 def from_git(tree: Path, digest: str) -> bytes | None:
-    """What git holds under an ID; None if the tree has no git, or a history that begins later."""
+    """The content that git holds under an ID; None if there is no git, or its history begins later."""
     try:
         made = subprocess.run(["git", "-C", str(tree), "cat-file", "blob", digest], capture_output=True)
     except FileNotFoundError:
@@ -62,29 +62,29 @@ def from_git(tree: Path, digest: str) -> bytes | None:
 
 
 def is_starter(tree: Path, lab: Lab, file: str) -> bool:
-    """Does the starter lie in the place of this file of the solution?"""
+    """Is the starter in the place of this file of the solution?"""
     start = content(lab.folder / STARTER / file)
     return start is not None and start == content(tree / file)
 
 
 def put_back(tree: Path, file: str, digest: str) -> str:
-    """What brings a file of the solution back into the tree, as a line."""
+    """A line that says how to bring a file of the solution back into the tree."""
     if from_git(tree, digest) is None:
         return f"{file}: git does not hold it; take it from a clone with the whole history"
     return f"git cat-file blob {digest} >{file}"
 
 
 def check_in_place(tree: Path) -> None:
-    """LabError, with what to do next, if a file of a lab's solution is not in its place."""
+    """Raises LabError, which says what to do next, if a file of a lab's solution is not in its place."""
     found = [(lab, *pair) for lab in all_labs(tree) for pair in replaced(tree, lab).items()]
     if not found:
         return
     what = [f"{file}: {'the starter' if is_starter(tree, lab, file) else 'another file'}" for lab, file, _ in found]
     back = [put_back(tree, file, digest) for _, file, digest in found]
     raise LabError(
-        "\n  ".join(["a release is made of the solutions, and in the place of some lies something else:", *what])
+        "\n  ".join(["a release is made from the solutions, but these files are not solutions:", *what])
         + "\n  ".join(["\nCommit or copy what you want to keep. Then put the solutions back:", *back])
-        + f"\nIf a file is the new solution of its lab, name it so: {WRITER}",
+        + f"\nIf a file is the new solution of its lab, record it: {WRITER}",
         USAGE,
     )
 
@@ -95,7 +95,7 @@ def all_labs(tree: Path) -> list[Lab]:
 
 
 def write_list(tree: Path, lab: Lab) -> None:
-    """Name the files that lie in the tree as the lab's solution. LabError if one is missing, or is the starter."""
+    """Record the lab's files in the tree as its solution. Raises LabError if one is missing, or is the starter."""
     for file in lab.files:
         if not (tree / file).is_file() or is_starter(tree, lab, file):
             raise LabError(f"{file} is not a solution: it is missing, or the starter", USAGE)

@@ -1,8 +1,8 @@
-"""Where the solutions are that a student's code must not read, and whether it could: then nothing is graded.
+"""The places of solutions that a student's code must not read; if it could read them, nothing is graded.
 
-What a student hands in is compiled, so `#include` of a path is enough to hand in what lies there. In namespaces there
-is nothing at such a path, unless the tree lies in a folder of the system's, which is shown. As a user of its own the
-code reads what everybody may; with the grader's own rights, all.
+Submissions are compiled, so `#include` of a path is enough to hand in the contents of a file. In namespaces such a path
+is empty, unless the tree is in a folder of the system, which is visible. As a separate user, the
+code reads what every user may read; with the grader's own rights, everything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tidemark.grade.build import users
 from tidemark.grade.build.sandbox import SYSTEM, Sandbox
 from tidemark.grade.build.tree import MANIFEST
 
-# What of an instructor's tree holds solutions, or what was made of them.
+# Parts of an instructor's tree with solutions, or with what was made from them.
 REFERENCE = "build/reference"  # has a copy of the tree with all solutions, in tree/
 BUILT = ("build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed", REFERENCE)
 PLACES = ("kernel", "labs", ".git", *BUILT)
@@ -23,8 +23,8 @@ FILES = ("build/pass1.elf", "build/tidemark.elf")
 
 
 def places(release: Path) -> list[Path]:
-    """The folders and files of a release that hold solutions, and of the tree that it is a copy of; none of a
-    student's."""
+    """The folders and files with solutions, of a release and of the tree that it is a copy of; empty for a student's
+    release."""
     if (release / MANIFEST).is_file():
         return []
     is_copy = release.parent.match(REFERENCE)
@@ -42,12 +42,12 @@ def could_read(sandbox: Sandbox, path: Path) -> bool:
 
 
 def check(sandbox: Sandbox, release: Path, asked: str) -> None:
-    """LabError when what somebody else handed in could read the solutions of a release. `asked`: the kind of sandbox
-    that was asked for; who asks for none by its name trusts what they grade."""
+    """Raises LabError if a submission could read the solutions of a release. `asked`: the requested kind of sandbox. A
+    user who asks for `none` trusts the submissions."""
     readable = [] if asked == "none" else [path for path in places(release) if could_read(sandbox, path)]
     if not readable:
         return
-    said = f"{readable[0]}: what was handed in could read the solutions there"
+    said = f"{readable[0]}: submissions could read the solutions there"
     if sandbox.kind == "none":
-        raise LabError(f"{said} ({sandbox.why}); if you trust who wrote it, --sandbox none grades it", USAGE)
+        raise LabError(f"{said} ({sandbox.why}); if you trust its author, --sandbox none grades it", USAGE)
     raise LabError(f"{said}: `chmod -R o= {' '.join(map(str, readable))}`", USAGE)

@@ -1,13 +1,13 @@
-"""Running a command that may do anything: it writes without end, waits for ever, fills the disk.
+"""Running a command that may do anything: write without end, wait forever, fill the disk.
 
-What it prints is cut while it comes, not afterwards. It is ended when it prints more than a limit, when the folders
-that it may write to grow beyond one, when all of it has slept for a while, and, as a last resort, when it takes too
-long by the clock on the wall: that one depends on what else the host does, so limits of processor time
+Its output is cut while it comes, not afterwards. It is ended if it prints more than a limit, if its writable folders
+grow beyond a limit, if all its processes have slept for a while, and, as a last resort, if it takes too
+long by the wall clock. That limit depends on the load of the host, so limits of processor time
 (tidemark.grade.build.sandbox) should come first.
 
-Who reads a terminal that nobody writes to, as `#include "/dev/ptmx"` does, uses no processor time. It is told from who
-has to wait for the processor or the disk by the states of its threads: at look after look they are all asleep, and none
-has run in between.
+A process that reads a terminal without input, as `#include "/dev/ptmx"` does, uses no processor time. The states of its
+threads distinguish it from a process that waits for the processor or the disk: in several looks in a row all are
+asleep, and none has run in between.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from pathlib import Path
 POLL_S, LOOK_EVERY_S = 0.1, 1.0
 PIECE = 1 << 16
 STOPPED = -signal.SIGKILL
-ASLEEP = ("S", "T", "Z")  # in /proc/PID/stat: none of these will run unless something comes
+ASLEEP = ("S", "T", "Z")  # in /proc/PID/stat: threads in these states run only after an event
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a command is ended: bytes of each of its two streams; bytes and number of files in `folders`; seconds by
-    the clock on the wall, and those in which all of it sleeps."""
+    """The limits of a command: bytes of each of its two streams; bytes and number of files in `folders`; seconds by
+    the wall clock, and seconds in which all its processes sleep."""
 
     output: int
     disk: int
@@ -47,7 +47,7 @@ class TooMuch(Exception):
 
 
 def size(folders: Sequence[Path]) -> tuple[int, int]:
-    """(bytes on the disk, number of files) in folders. What vanishes meanwhile does not count."""
+    """(bytes on the disk, number of files) in folders. Files that vanish meanwhile do not count."""
     nr_bytes = nr_files = 0
     for folder in folders:
         for at, _, names in os.walk(folder):
@@ -59,7 +59,7 @@ def size(folders: Sequence[Path]) -> tuple[int, int]:
 
 
 def check_disk(bounds: Bounds) -> None:
-    """TooMuch when the folders have grown beyond their bounds."""
+    """Raises TooMuch if the folders have grown beyond their bounds."""
     nr_bytes, nr_files = size(bounds.folders)
     if nr_bytes > bounds.disk:
         raise TooMuch(f"it filled its folder with more than {bounds.disk >> 20} MiB")
@@ -68,8 +68,8 @@ def check_disk(bounds: Bounds) -> None:
 
 
 def threads(pid: str) -> Iterator[tuple[str, str, int]]:
-    """Each thread of a process, and of all that it started: number, state, ticks of processor time. OSError when one
-    ends meanwhile."""
+    """Each thread of a process, and of all that it started: number, state, ticks of processor time. Raises OSError if
+    one ends meanwhile."""
     for task in Path("/proc", pid, "task").iterdir():
         state, *fields = (task / "stat").read_text().rpartition(")")[2].split()
         yield task.name, state, int(fields[10]) + int(fields[11])
@@ -79,7 +79,7 @@ def threads(pid: str) -> Iterator[tuple[str, str, int]]:
 
 @dataclass
 class Watch:
-    """Looks at a process and what it started now and then. `asleep`: looks in a row that found nothing done."""
+    """Watches a process and all that it started. `asleep`: the number of looks in a row that found no progress."""
 
     process: subprocess.Popen[bytes]
     bounds: Bounds
@@ -89,7 +89,7 @@ class Watch:
     asleep: int = 0
 
     def look(self) -> None:
-        """TooMuch when a bound is passed."""
+        """Raises TooMuch if a bound is passed."""
         now = time.monotonic()
         if now - self.started > self.bounds.wall_s:
             raise TooMuch(f"it took more than {self.bounds.wall_s:g} s")
@@ -100,7 +100,7 @@ class Watch:
         self.check_sleep()
 
     def check_sleep(self) -> None:
-        """TooMuch when nothing has been done for too many looks."""
+        """Raises TooMuch after too many looks in a row without progress."""
         seen = []
         with contextlib.suppress(OSError):
             seen = sorted(threads(str(self.process.pid)))
@@ -112,7 +112,7 @@ class Watch:
 
 
 def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bounds: Bounds) -> None:
-    """Read both streams until the process has ended. TooMuch when it passes a bound."""
+    """Read both streams until the process has ended. Raises TooMuch if it passes a bound."""
     watch = Watch(process, bounds)
     assert process.stdout and process.stderr
     with selectors.DefaultSelector() as streams:
@@ -130,7 +130,7 @@ def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bo
                 elif len(piece) > room:
                     raise TooMuch(f"it printed more than {bounds.output >> 10} KiB")
             if has_ended and not ready:
-                return  # a process that it left behind has the pipes
+                return  # a process that it left behind holds the pipes
             watch.look()
     while process.poll() is None:  # it has closed its streams
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -141,10 +141,10 @@ def collect(process: subprocess.Popen[bytes], out: bytearray, err: bytearray, bo
 def run(
     command: Sequence[str], cwd: Path, stdin: bytes, bounds: Bounds, end: Callable[[subprocess.Popen[bytes]], None]
 ) -> tuple[int, bytes, bytes]:
-    """Run a command in a session of its own; (status, output, errors). `end` ends it, and all it has started.
+    """Run a command in a new session; returns (status, output, errors). `end` must end it, and all that it has started.
 
-    The status is the command's; negative: the signal that ended it, also where 128 + signal says so. What was stopped
-    for passing a bound has the status STOPPED, and the reason as the last line of its errors.
+    The status is the command's; negative: the signal that ended it, also if the status was 128 + signal. A command that
+    passed a bound has the status STOPPED, and the reason as the last line of its errors.
     """
     out, err, reason = bytearray(), bytearray(), ""
     with tempfile.TemporaryFile() as given:

@@ -1,7 +1,7 @@
-"""The tree that is graded: a release with a student's files laid over it, in a folder of its own.
+"""The graded tree: a release with a student's files installed in it, in a separate folder.
 
-Only the lab's files come from the student. What the release has built is taken along, so that only these files are
-compiled again; what was built from the release's own versions of them is left behind.
+Only the lab's files come from the student. The release's build results are copied, so that only these files are
+compiled again; build results of the release's own versions of them are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from tidemark.files import sha256
 from tidemark.grade.model import Lab
 
-# What a kernel, its programs and its simulators are built from.
+# Sources of a kernel, its programs and its simulators.
 PARTS = (
     "Makefile",
     "linker.ld",
@@ -47,11 +47,11 @@ VENV = "build/venv"
 MANIFEST = "labs/RELEASE"
 REGISTERS = ("VM_POLICY(", "VM_GUARD(")
 TEXTS = (".md", ".svg")
-NOT_GRADED_WITH = ("questions.toml",)  # rubrics: no student's code may lie beside them, and no test depends on them
+NOT_GRADED_WITH = ("questions.toml",)  # rubrics: students' code must not read them, and no test depends on them
 
 
 def files_of(tree: Path) -> Iterator[Path]:
-    """The source files of a tree that grading goes by, relative to it, in order."""
+    """The source files of a tree that grading uses, relative to it, in order."""
     for part in PARTS:
         if (tree / part).is_file():
             yield Path(part)
@@ -62,7 +62,7 @@ def files_of(tree: Path) -> Iterator[Path]:
 
 
 def built_files_of(tree: Path) -> Iterator[Path]:
-    """What `make` left in a tree, relative to it. Simulators are left out: they are large, and quickly linked again."""
+    """The build results in a tree, relative to it. Simulators are left out: they are large and quickly linked."""
     for name in BUILT_FILES:
         if (tree / "build" / name).is_file():
             yield Path("build", name)
@@ -80,18 +80,18 @@ def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
         try:
             shutil.copy2(source / file, target / file, follow_symlinks=False)
         except FileNotFoundError:
-            if (source / file).exists():  # otherwise a `make` beside us needed it no more, and removed it
+            if (source / file).exists():  # otherwise a concurrent `make` has removed it
                 raise
 
 
 def copy_built(tree: Path, copy: Path) -> None:
-    """Copy the sources of a tree and what `make` left in it; link its venv."""
+    """Copy the sources and build results of a tree; link its venv."""
     copy_files(tree, copy, list(files_of(tree)))
     take_along_what_is_built(tree, copy)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:
-    """Copy what `make` left in the release, with its dates; link its venv."""
+    """Copy the build results of the release, with their dates; link its venv."""
     (tree / "build").mkdir()
     copy_files(release, tree, list(built_files_of(release)))
     if (release / VENV).exists():
@@ -99,8 +99,8 @@ def take_along_what_is_built(release: Path, tree: Path) -> None:
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
-    """Make `tree` (which must not exist) of a release, as built, and a submission's files. Those that the submission
-    lacks are missing in the tree, too, and so is what the lab withholds: it could be included."""
+    """Make `tree` (which must not exist) from a built release and a submission's files. Files that the submission lacks
+    are missing in the tree, too, and so are files that the lab withholds: they could be included."""
     copy_built(release, tree)
     for name in (*lab.files, *lab.withholds):
         leave_behind(tree, name)
@@ -110,7 +110,7 @@ def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
 
 
 def leave_behind(tree: Path, file: str) -> None:
-    """Remove a file of the lab, and whatever was built from the release's version of it."""
+    """Remove a file of the lab, and everything that was built from the release's version of it."""
     (tree / file).unlink(missing_ok=True)
     stem = Path(file).with_suffix("")
     built = [tree / "build" / f"{stem}.o", tree / "build/host" / f"{stem}_test", tree / "build/pass1.elf"]
@@ -122,8 +122,8 @@ def leave_behind(tree: Path, file: str) -> None:
 
 
 def hide(tree: Path, lab: Lab, others: Iterable[Lab]) -> None:
-    """Take the solutions of other labs out of a tree, and what those withhold: what is handed in could include it, and
-    show it. What is compiled of them stays, and of the source the line that registers it."""
+    """Remove the solutions of other labs from a tree, and the files that those withhold: a submission could include and
+    print them. Their object files stay, and of each source the line that registers it."""
     for file in {name for each in others for name in (*each.files, *each.withholds)} - set(lab.files):
         path, built = tree / file, (tree / "build" / file).with_suffix(".o")
         if not path.is_file():
@@ -137,7 +137,7 @@ def hide(tree: Path, lab: Lab, others: Iterable[Lab]) -> None:
 
 
 def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:
-    """Put the starters of labs into a tree, for what a student has made of them not to count in another lab."""
+    """Install the starters of labs in a tree, so that a student's work on them does not affect another lab."""
     for each in labs:
         for file in each.files:
             start = each.folder / "starter" / file
@@ -147,21 +147,21 @@ def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:
 
 
 def manifest(tree: Path) -> str:
-    """One line "SHA-256  path" for each source file of a tree: what labs/RELEASE holds, for it to be compared with."""
+    """One line "SHA-256  path" for each source file of a tree: the content of labs/RELEASE, for comparison."""
     files = (file for file in files_of(tree) if str(file) != MANIFEST)
     return "".join(f"{sha256(tree / file)}  {file}\n" for file in files)
 
 
 def identity(release: Path) -> str:
-    """A hash of the release's sources: two gradings with the same one had the same grader. Texts and pictures are not
-    in it: a mended handout grades nobody again."""
+    """A hash of the release's sources: two gradings with equal hashes had the same grader. Texts and pictures are left
+    out, so that a corrected handout does not cause regrading."""
     lines = (line for line in manifest(release).splitlines() if not line.endswith(TEXTS))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def released(release: Path, without: Collection[str] = ()) -> dict[str, str]:
-    """Path to SHA-256 of each source file, as released: in a student's tree, before they changed it. `without`: files
-    to leave out."""
+    """Path to SHA-256 of each source file as released; in a student's tree, before the student changed it. `without`:
+    files to leave out."""
     text = (release / MANIFEST).read_text() if (release / MANIFEST).is_file() else manifest(release)
     pairs = (line.partition("  ") for line in text.splitlines())
     return {file: digest for digest, _, file in pairs if file not in without}

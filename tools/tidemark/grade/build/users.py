@@ -1,9 +1,9 @@
-"""Users of the system that exist only while something runs: so that a limit of processes counts one run's processes,
-and one run can neither read, nor signal, nor be told from the files of another.
+"""Users of the system that exist only during a run, so that a limit of processes counts one run's processes,
+and a run can neither read nor signal another, nor own its files.
 
-Root may run a command as any number; these need no entry in /etc/passwd. systemd's list of users gives 60706 to 61183
-to nobody. Who uses a number holds an abstract Unix socket with its name: the system gives it to one, and takes it back
-however that one ends.
+Root may run a command under any user number, even without an entry in /etc/passwd. systemd's list of users leaves 60706
+to 61183 unused. A process that uses a number holds an abstract Unix socket with its name: the system gives it to only
+one process, and frees it however that process ends.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ SHARED = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
 
 @dataclass(frozen=True)
 class User:
-    """A user and group of this number, ours as long as `held` is open."""
+    """A user and group with this number, reserved as long as `held` is open."""
 
     number: int
     held: socket.socket = field(repr=False, compare=False)
 
 
 def claim() -> User:
-    """A user that nobody else has; it is given back when it is closed, or forgotten. LabError when all are in use."""
+    """An unused user, freed when it is closed or garbage-collected. Raises LabError if all are in use."""
     for number in NUMBERS:
         held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
@@ -52,15 +52,15 @@ def claim() -> User:
 
 @contextlib.contextmanager
 def claimed() -> Iterator[User]:
-    """A user for a while."""
+    """A user that is reserved until the block is left."""
     user = claim()
     with user.held:
         yield user
 
 
 def own(folder: Path, number: int, group: int) -> None:
-    """Make a folder and all in it a user's. Links are not followed, and a file that has a second name is left: that
-    could be a file of the system, linked here by who had the folder before."""
+    """Give a folder and everything in it to a user. Links are not followed, and a file with a second name is left: it
+    could be a file of the system, linked here by the folder's previous owner."""
     os.chown(folder, number, group)
     for _, folders, files, at in os.fwalk(folder):
         for name in [*folders, *files]:
@@ -71,13 +71,13 @@ def own(folder: Path, number: int, group: int) -> None:
 
 
 def is_ours(folder: Path) -> bool:
-    """Is it below a folder for temporary files, so that we may change who may enter it?"""
+    """Is the folder below one for temporary files, so that we may change its mode?"""
     return not {Path(tempfile.gettempdir()).resolve(), MEMORY}.isdisjoint(folder.parents)
 
 
 def admit(folder: Path, group: int) -> None:
-    """Let a group read and enter a folder, and below the folder for temporary files nobody else. LabError when it is
-    another folder, which not everybody may read."""
+    """Let a group read and enter a folder; below the folder for temporary files deny it to others. Raises LabError
+    if another folder is not readable for all users."""
     mode = stat.S_IMODE(folder.stat().st_mode)
     if is_ours(folder):
         os.chown(folder, -1, group)
@@ -87,7 +87,7 @@ def admit(folder: Path, group: int) -> None:
 
 
 def let_pass(folder: Path) -> None:
-    """Let everybody through a folder to what they can name in it. LabError when it is not ours to change."""
+    """Let all users pass through a folder to files that they can name. Raises LabError if we may not change it."""
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & 0o001:
         return
@@ -97,10 +97,10 @@ def let_pass(folder: Path) -> None:
 
 
 def cannot_enter(folder: Path) -> LabError:
-    """What to do about it."""
+    """The error for a folder that cannot be entered, with what to do about it."""
     return LabError(
         f"{folder} cannot be entered by the user that runs students' code: `chmod o+rx` it, or set TMPDIR to a folder "
-        "that everybody may enter"
+        "that every user may enter"
     )
 
 
@@ -130,7 +130,7 @@ def copy_for_all(path: Path) -> Path:
 
 
 def tasks(number: int) -> int:
-    """How many threads a user has: what the system holds against its limit of processes."""
+    """The number of a user's threads, which the system compares with its limit of processes."""
     count = 0
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -139,7 +139,7 @@ def tasks(number: int) -> int:
 
 
 def runs_something(user: User) -> bool:
-    """Is there a process of this user? A zombie is none."""
+    """Is there a process of this user, other than zombies?"""
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):
             if path.stat().st_uid == user.number and (path / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
@@ -148,7 +148,7 @@ def runs_something(user: User) -> bool:
 
 
 def clean_up(user: User) -> None:
-    """Remove what a user, who runs nothing any more, left where everybody may write."""
+    """Remove the files that a user without processes left in folders that all users may write to."""
     for shared in SHARED:
         for path in shared.iterdir() if shared.is_dir() else ():
             with contextlib.suppress(OSError):
@@ -157,8 +157,8 @@ def clean_up(user: User) -> None:
 
 
 def end_all(user: User) -> None:
-    """End every process of a user. Only kill(-1) reaches all at once, whatever they fork, and only the user itself may
-    call it so. LabError when they cannot be ended."""
+    """End every process of a user. Only kill(-1) reaches all at once, even if they fork, and only that user may call
+    it. Raises LabError if they cannot be ended."""
     kill = ["sh", "-c", f"kill -{signal.SIGKILL:d} -1"]
     for _ in range(TRIES):
         if not runs_something(user):

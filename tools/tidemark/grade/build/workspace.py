@@ -1,7 +1,7 @@
 """The workspace of one grading: a built tree with a student's files, and commands that run in it.
 
-Everything that runs or compiles a student's code is a command behind the sandbox's prefix. How its kernel
-is booted, and what is seen of it then, is in tidemark.grade.witness.
+Everything that runs or compiles a student's code is a command behind the sandbox's prefix. Booting its kernel,
+and observing it, is in tidemark.grade.witness.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.model import Lab
 
 HOST_LIMIT_S = 120
-COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes whatever there is
+COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes all memory
 TREE_BYTES = 256 << 20  # it has a tenth of that, perhaps in memory
 LINES_SHOWN = 12
 LARGE_MIB = 64  # of an object file; the kernel's own have less than one
@@ -28,7 +28,7 @@ LARGE_MIB = 64  # of an object file; the kernel's own have less than one
 
 @cache
 def compiler() -> tuple[str, ...]:
-    """The kernel's compiler on this machine, as the set-up names it. LabError when there is none."""
+    """The kernel's compiler on this machine, as the set-up reports it. Raises LabError if there is none."""
     found = subprocess.run(["tools/setup.sh", "build"], cwd=qemu.ROOT, capture_output=True, text=True)
     if found.returncode or not found.stdout.split():
         raise LabError(f"no compiler for the kernel: {found.stderr.strip()}", BAD_INPUT)
@@ -36,7 +36,7 @@ def compiler() -> tuple[str, ...]:
 
 
 def make_trusted(tree: Path, target: str) -> None:
-    """Make a target in a tree that can be trusted, without a sandbox, one at a time. LabError if that fails."""
+    """Make a target in a trusted tree, without a sandbox, one at a time. Raises LabError if that fails."""
     words = ("make", "--no-print-directory", "--silent", "-f", "tools/build.mk")  # without the set-up, which is done
     command = ["tools/locked.sh", *words, f"CC={' '.join(compiler())}", target]
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
@@ -52,7 +52,7 @@ def make_trusted(tree: Path, target: str) -> None:
 
 @dataclass(frozen=True)
 class HostRun:
-    """A program that ran on the host: its status (negative: a signal), and what it printed, cut at a limit."""
+    """A program that ran on the host: its status (negative: a signal), and its output, cut at a limit."""
 
     status: int
     out: str
@@ -61,10 +61,10 @@ class HostRun:
 
 @dataclass(frozen=True)
 class Workspace:
-    """`tree`: the built tree with the student's files; `release`: the tree they were laid over, which has the reference
-    solutions unless it is a student's release; `scratch`: an empty folder of this grading; `objects`: the student's
-    object files, relative to the tree; `build_results`: what came of the targets that tests need; `keep`: a folder for
-    the first run that goes wrong, if it is to be kept.
+    """`tree`: the built tree with the student's files; `release`: the tree they were installed over, which has the
+    reference solutions unless it is a student's release; `scratch`: an empty folder of this grading; `objects`: the
+    student's object files, relative to the tree; `build_results`: results of the targets that tests need; `keep`: a
+    folder for the first run that goes wrong, if it is to be kept.
     """
 
     lab: Lab
@@ -82,9 +82,9 @@ class Workspace:
         return not (self.release / "labs/RELEASE").exists()
 
     def make(self, *targets: str) -> HostRun:
-        """Make TARGET... in the tree; nothing of the student's is executed by it. Not while tests run.
+        """Make targets in the tree; no code of the student is executed by it. Must not be called while tests run.
 
-        It leaves out the Makefile's own part, the set-up: the machine that grades is set up.
+        It skips the Makefile's set-up: the grading machine is set up already.
         """
         words = ["make", "--no-print-directory", "--silent", f"-j{os.cpu_count()}", "-f", "tools/build.mk"]
         limits = replace(self.sandbox.limits, memory=COMPILER_BYTES, disk=TREE_BYTES, file=TREE_BYTES)
@@ -96,7 +96,7 @@ class Workspace:
         return replace(made, err="\n".join([made.err.rstrip(), *large])) if large else made
 
     def large_objects(self) -> list[str]:
-        """A sentence for each of the student's object files that no kernel can hold."""
+        """A sentence for each of the student's object files that is too large for a kernel."""
         paths = [self.tree / name for name in self.objects]
         sizes = [(path, path.stat().st_size >> 20) for path in paths if path.is_file()]
         said = "has {} MiB: a static array in it is too large"
@@ -111,10 +111,10 @@ class Workspace:
 
 
 def indented(lines: Sequence[str]) -> str:
-    """Lines to be shown under a verdict."""
+    """Lines indented, for display under a verdict."""
     return "\n".join("    " + line for line in lines)
 
 
 def tail(text: str, lines: int = LINES_SHOWN) -> str:
-    """The last lines, indented."""
+    """The last lines of a text, indented."""
     return indented(text.strip().splitlines()[-lines:])

@@ -1,1 +1,1 @@
-"""What goes back: the grade as a file, as text, as a picture, and for other systems; a class in a table."""
+"""Results of grading: the grade as a file, as text, as a picture, and for other systems; a class in a table."""

@@ -1,18 +1,18 @@
-"""The grades of a class: a table, and a folder for each student, written so that grading can be gone on with.
+"""The grades of a class: a table, and a folder for each student, written so that grading can be resumed.
 
     class.csv              a row for each submission
-    NAME/grade.json        what `tidemark grade` makes, for the instructor
+    NAME/grade.json        the output of `tidemark grade --json`, for the instructor
     NAME/report.txt        what may be shown to the student
     NAME/submission.json   what was graded: the key, the grader, and SHA-256 of the files
-    NAME/answers.md        what was answered in words, if the lab has questions (tidemark.grade.hand_back.written)
+    NAME/answers.md        the written answers, if the lab has questions (tidemark.grade.hand_back.written)
 
-A student's folder appears at once, when all of it is there. Its key is a hash of what the grade depends on: the lab's
-files of the submission, the release with its hidden tests, and the grader. A grade with the right key stands; whatever
-ends a class, the next call grades what is missing.
+A student's folder appears in one step, when it is complete. Its key is a hash of everything the grade depends on: the
+lab's files of the submission, the release with its hidden tests, and the grader. A grade with the right key stays.
+However a class run ends, the next call grades what is missing.
 
-What could not be graded has a row that says why, and no folder: a bad archive, a grader that crashed. It is no grade,
-so the next call tries again. Nothing depends on when or where a submission was graded, or what else ran: the same
-submissions make the same bytes.
+A submission that could not be graded has a row that says why, and no folder: a bad archive, a grader that crashed. It
+has no grade, so the next call tries again. Nothing depends on when or where a submission was graded, or what else ran:
+the same submissions give the same bytes.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ SCHEMA = 1
 TABLE, ABOUT = "class.csv", "submission.json"
 GRADE, REPORT = "grade.json", "report.txt"
 NOT_GRADED = "not graded"
-OTHERS = (TABLE, written.TABLE, written.PAGE, ".", "..")  # what lies beside the students' folders, or is one
-LONGEST_NAME = 200  # bytes: a system takes 255, and a file that is being written has a longer name
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that spreadsheets compute
+OTHERS = (TABLE, written.TABLE, written.PAGE, ".", "..")  # names that students' folders cannot have
+LONGEST_NAME = 200  # bytes: file systems allow 255, and a file that is being written has a longer name
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of cells that spreadsheets compute
 
 
 @dataclass
 class Student:
-    """A row. `files`: the lab's, as handed in; `remarks`: the notes of archive.take; `grade`, or `reason` why there is
-    none (empty: not yet). `answers`: the file with the written ones; `trouble`: why that was not taken; `kept`: the
-    grade is another grader's, and stays.
+    """A row. `files`: the lab's files, as handed in; `remarks`: the notes of archive.take; `grade`, or the `reason` why
+    there is none (empty: not graded yet). `answers`: the file of written answers; `trouble`: why it was not taken;
+    `kept`: the grade is from another grader, and stays.
     """
 
     name: str
@@ -63,26 +63,26 @@ class Student:
 
     @property
     def is_missing(self) -> bool:
-        """Is it to be graded?"""
+        """Must the submission still be graded?"""
         return self.grade is None and not self.reason
 
 
 def name_of(path: Path) -> str:
-    """A student's name: the file's without its suffix, as it may be shown."""
+    """A student's name: the file's name without its suffix, cleaned for display."""
     name = os.fsencode(path.name).decode("utf-8", "replace")
     stem = name if path.is_dir() else name.removesuffix(archive.suffix(name)) or name
     return " ".join(text.clean(stem).split()) or "?"
 
 
 def is_whole(path: Path) -> bool:
-    """Is it all that somebody hands in, a folder or an archive, and no single file?"""
+    """Is the path a whole submission, a folder or an archive, rather than a single file?"""
     return path.is_dir() or bool(archive.suffix(path.name))
 
 
 def student_of(path: Path, lab: Lab) -> str:
-    """Whose a submission is. A file's name has the student before the lab's name, and a platform (Canvas) may have put
-    a number of the file between them: it is left out, so that several files are of one student, and so is what they
-    have put before the lab's name themselves."""
+    """The student of a submission. In a file's name the student comes before the lab's name. A platform (Canvas) adds
+    the file's number in between, and students may add text: both are left out, so that several files count as
+    one student's."""
     before = None if is_whole(path) else archive.before_name(path.name, lab)
     if not before:
         return name_of(path)
@@ -90,9 +90,9 @@ def student_of(path: Path, lab: Lab) -> str:
 
 
 def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
-    """Names of students, in order, with what each handed in. LabError when there is nothing."""
+    """Names of students, in order, with the paths that each handed in. Raises LabError if there is nothing."""
     if not submissions.is_dir():
-        raise LabError(f"{submissions} is no folder; give one with a folder or an archive for each student", USAGE)
+        raise LabError(f"{submissions} is not a folder; give one with a folder or an archive for each student", USAGE)
     found: dict[str, list[Path]] = {}
     for path in sorted(submissions.iterdir()):
         if not path.name.startswith("."):
@@ -103,13 +103,13 @@ def handed_in(submissions: Path, lab: Lab) -> dict[str, list[Path]]:
 
 
 def left_out(submissions: Path) -> list[str]:
-    """Folders and archives that handed_in does not take for anybody's, since their names begin with a dot."""
+    """Folders and archives that handed_in leaves out, since their names begin with a dot."""
     dotted = [path for path in submissions.iterdir() if path.name.startswith(".") and not path.name.startswith("._")]
     return sorted(text.clean(path.name) for path in dotted if is_whole(path))
 
 
 def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str], reader: archive.Reader) -> Student:
-    """What a student handed in, read."""
+    """Read what a student handed in."""
     if len(paths) > 1 and any(is_whole(path) for path in paths):
         return Student(name, {}, reason=f"there are {' and '.join(path.name for path in paths)}: keep one")
     if name in OTHERS or len(name.encode()) > LONGEST_NAME:
@@ -120,12 +120,12 @@ def collected(name: str, paths: list[Path], lab: Lab, released: Mapping[str, str
     except LabError as error:
         return Student(name, {}, reason=text.clean(str(error)))
     answers, trouble = written_in(paths, lab, reader)
-    remarks = tuple(" ".join(text.clean(note).split()) for note in taken.notes)  # one line, whatever a file is called
+    remarks = tuple(" ".join(text.clean(note).split()) for note in taken.notes)  # one line, even if a name has several
     return Student(name, taken.files, remarks, answers=answers, trouble=trouble)
 
 
 def written_in(paths: list[Path], lab: Lab, reader: archive.Reader) -> tuple[bytes, str]:
-    """A student's written answers, and why they cannot be read; empty when there are none, or nobody asked."""
+    """(a student's written answers, why they cannot be read). Both are empty if there are none, or no questions."""
     if not lab.questions:
         return b"", ""
     try:
@@ -148,8 +148,8 @@ def hashes(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 class Gradebook:
-    """A class's folder and what stands in it; `grader`: a hash of all that grades; `released` as of archive.take;
-    `box`: the sandbox in which archives are read, some at a time."""
+    """A class's folder and its contents. `grader`: a hash of everything that grades; `released`: as in archive.take;
+    `box`: the sandbox in which archives are read, several at a time."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Gradebook:
                 student.grade = self.standing(student)
 
     def about(self, student: Student) -> dict[str, object]:
-        """What is known of the grade that is there; nothing when there is none."""
+        """The record of a student's existing grade; empty if there is none."""
         try:
             found = json.loads((self.out / student.name / ABOUT).read_text("utf-8"))
         except (OSError, ValueError):
@@ -182,18 +182,18 @@ class Gradebook:
         return found if isinstance(found, dict) else {}
 
     def check_lab(self, student: Student) -> None:
-        """LabError when the grade that is there is of another assignment: nobody means to replace that."""
+        """Raises LabError if the existing grade is of another assignment, which must not be replaced."""
         other = self.about(student).get("lab", self.lab.name)
         if other != self.lab.name:
             raise LabError(f"{self.out} holds grades of the lab {other}; give another --out", USAGE)
 
     def key(self, student: Student) -> str:
-        """A hash of all that a student's grade depends on."""
+        """A hash of everything that a student's grade depends on."""
         parts = [part for name in sorted(student.files) for part in (name.encode(), student.files[name])]
         return digest([self.grader.encode(), *(text.encode() for text in student.remarks), *parts])
 
     def standing(self, student: Student) -> Grade | None:
-        """The grade that is there and is of just this."""
+        """The existing grade of exactly this submission; None if there is none."""
         folder, about = self.out / student.name, self.about(student)
         with contextlib.suppress(LabError, OSError):
             reported = digest([(folder / REPORT).read_bytes()])
@@ -202,15 +202,15 @@ class Gradebook:
         return None
 
     def missing(self) -> list[Student]:
-        """Those that are to be graded."""
+        """The students that must still be graded."""
         return [student for student in self.students if student.is_missing]
 
     def failed(self) -> list[Student]:
-        """Those that could not be graded."""
+        """The students that could not be graded."""
         return [student for student in self.students if student.reason]
 
     def store(self, student: Student, files: dict[str, bytes], reason: str) -> None:
-        """Keep what came of a submission: the files GRADE and REPORT, or the reason why there are none."""
+        """Store the result of a submission: the files GRADE and REPORT, or the reason why there are none."""
         student.reason = reason
         try:
             if not reason:
@@ -220,7 +220,7 @@ class Gradebook:
         self.remove_stale(student)
 
     def write(self, student: Student, files: dict[str, bytes]) -> None:
-        """A student's folder, at once. LabError when its place is taken, or what came is no grade."""
+        """Write a student's folder, in one step. Raises LabError if its place is taken, or the file is not a grade."""
         about = {
             "schema": SCHEMA,
             "lab": self.lab.name,
@@ -237,7 +237,7 @@ class Gradebook:
         self.keep_answers(student)
 
     def keep_answers(self, student: Student) -> None:
-        """Lay a student's written answers beside the grade; they are not what it depends on."""
+        """Store a student's written answers beside the grade, which does not depend on them."""
         path = self.out / student.name / written.ANSWERS
         if student.grade and student.answers:
             write_atomically(path, student.answers)
@@ -250,7 +250,7 @@ class Gradebook:
             shutil.rmtree(self.out / student.name)
 
     def settle(self) -> None:
-        """Make the folder, and write what is known before anything is graded."""
+        """Make the folder, and write what is known before grading begins."""
         check_folder(self.out)
         self.out.mkdir(parents=True, exist_ok=True)
         for student in self.failed():
@@ -276,14 +276,14 @@ class Gradebook:
         return row | more | {"note": "; ".join(filter(None, [*notes, student.trouble, *said]))}
 
     def write_table(self) -> None:
-        """class.csv, as things stand."""
+        """Write class.csv in its current state."""
         tests = [test.title for test in self.lab.tests]
         columns = ["name", "score", "most", "outcome", *tests, *self.finals.columns, "note"]
         write_csv(self.out / TABLE, [harmless(self.row(student)) for student in self.students], columns)
 
 
 def harmless(row: Mapping[str, object]) -> dict[str, object]:
-    """A row whose texts no spreadsheet takes for a formula: what would begin one gets an apostrophe in front."""
+    """A row whose texts no spreadsheet takes for a formula: a text that would begin one gets an apostrophe first."""
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) and not is_number(value) else value
         for name, value in row.items()
@@ -291,5 +291,5 @@ def harmless(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def is_number(value: str) -> bool:
-    """Is it points, which may be below 0?"""
+    """Is the value a number of points, which may be below 0?"""
     return bool(re.fullmatch(r"-?\d+(\.\d+)?", value))

@@ -1,7 +1,7 @@
-"""What counts in the end: the tests' points and those of written answers, less what being late costs, or an override.
+"""Final points: the tests' points and those of written answers, minus the deduction for being late, or an override.
 
-Without questions and without rules of a term there is nothing to add, and class.csv has no such columns. Nothing of it
-is silent: each change has a sentence in the row's note. Where points are still to be given, there is no sum.
+Without questions and without a term's rules there is nothing to add, and class.csv has no such columns. No change is
+silent: each has a sentence in the row's note. While points are still to be given, there is no sum.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ SUMS = ("raw", "of", "late", "override", "final")
 
 
 def days_text(days: int, what: str = "day") -> str:
-    """`1 day`, `2 days`."""
+    """A number of days in words: `1 day`, `2 days`."""
     return f"{days} {what}" + "s" * (days != 1)
 
 
 @dataclass(frozen=True)
 class Finals:
-    """What a class's last columns are made of."""
+    """The data from which a class's last columns are computed."""
 
     lab: Lab
     term: Term | None = None
@@ -33,7 +33,7 @@ class Finals:
 
     @property
     def columns(self) -> list[str]:
-        """Those that are there beside the tests'."""
+        """The columns after those of the tests."""
         named = [self.column(question) for question in self.lab.questions]
         return [*named, *SUMS] if named or self.term else []
 
@@ -59,7 +59,7 @@ class Finals:
         return row | counted, notes + said
 
     def counted(self, name: str, raw: float | None) -> tuple[dict[str, str], list[str]]:
-        """What being late and an override make of it."""
+        """The columns from lateness and an override, and sentences for the note."""
         override = self.term.override(name, self.lab.name) if self.term else None
         percent, notes = self.late(name)
         row = {}
@@ -74,7 +74,7 @@ class Finals:
         return row | ({} if final is None else {"final": number(final)}), notes
 
     def late(self, name: str) -> tuple[float | None, list[str]]:
-        """Percent taken off, and why; None: that cannot be said, since others' times are known and theirs is not."""
+        """(percent taken off, why). The percent is None if other students' times are known and this one's is not."""
         lab, term = self.lab.name, self.term
         if term is None:
             return 0.0, []
@@ -98,7 +98,7 @@ class Finals:
         return f"override: {', '.join(parts)}: {' '.join(clean(override.reason).split())}"
 
     def unknown(self, names: Collection[str]) -> list[str]:
-        """Students that the rules, times or marks name for this lab, and who are not in the class."""
+        """Students named for this lab by the rules, times or marks who are not in the class."""
         named = [each.student for each in self.term.overrides if each.lab == self.lab.name] if self.term else []
         named += [name for name, lab in self.times if lab == self.lab.name]
         named += [name for name, _ in self.marks]

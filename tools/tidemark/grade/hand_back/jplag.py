@@ -1,9 +1,9 @@
-"""Submissions as JPlag takes them, to look for copied work: https://github.com/jplag/JPlag
+"""Submissions laid out for JPlag, which looks for copied work: https://github.com/jplag/JPlag
 
     submissions/NAME/FILE   the lab's files of each student
-    base/FILE               the starters: what all have from you, and what JPlag therefore leaves out
+    base/FILE               the starters, which all students share and JPlag therefore leaves out
 
-A file has its last name alone. Nothing is sent anywhere: JPlag runs where it is called.
+A file has only the last part of its path as its name. Nothing is sent anywhere: JPlag runs on this machine.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ MARK, SUBMISSIONS, BASE, STARTER = "jplag.txt", "submissions", "base", "starter"
 
 
 def lay(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Files into a folder by their last names."""
+    """Write files into a folder, under the last parts of their names."""
     folder.mkdir(parents=True)
     for name, data in files.items():
         (folder / PurePosixPath(name).name).write_bytes(data)
 
 
 def command(out: Path) -> str:
-    """How JPlag 6 is called for such a folder."""
+    """The command that runs JPlag 6 on such a folder."""
     words = ["-l", "c", "-bc", quote(str(out / BASE)), "-r", quote(str(out / "result")), quote(str(out / SUBMISSIONS))]
     return f"java -jar jplag.jar {' '.join(words)}"
 
 
 def write(out: Path, lab: Lab, students: Iterable[Student]) -> tuple[int, list[str]]:
-    """Make the folder; the number of students in it, and why others are not. LabError when the lab has files that are
-    no C, or two of the same last name."""
+    """Make the folder. Returns (number of students in it, why others are left out). Raises LabError if two files of the
+    lab have the same last name."""
     names = [PurePosixPath(file).name for file in lab.files]
     if len(set(names)) < len(names):
         raise LabError(f"two files of {lab.name} have the same last name", BAD_INPUT)
@@ -49,6 +49,6 @@ def write(out: Path, lab: Lab, students: Iterable[Student]) -> tuple[int, list[s
                 lay(new / SUBMISSIONS / student.name, files)
                 count += 1
             else:
-                left_out.append(f"{student.name}: {student.reason or 'none of the files of C'}")
+                left_out.append(f"{student.name}: {student.reason or 'no C files'}")
         (new / MARK).write_text(command(out) + "\n")
     return count, left_out

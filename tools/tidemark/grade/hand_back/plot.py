@@ -1,6 +1,6 @@
-"""A picture of a grade: a bar for each test, its points of its points, and below the first verdicts' own plots.
+"""A picture of a grade: a bar with the points of each test, and below it the plots of the first verdicts.
 
-What it shows of hidden tests is what the report shows. Equal grades give equal bytes: the PNG has no date or version.
+It shows of hidden tests what the report shows. Equal grades give equal bytes: the PNG has no date or version.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def panels(grade: Grade, show_hidden: bool) -> list[tuple[str, Verdict]]:
 
 
 def draw_bars(axes: Axes, grade: Grade, show_hidden: bool) -> None:
-    """A bar for each test, the first on top: all its points in grey, and over them those that were given."""
+    """Draw a bar for each test, the first on top: all its points in grey, and over them those that were given."""
     tests = [shown(graded, show_hidden) for graded in grade.tests]
     places = range(len(tests))
     most = max((test.most for test in tests), default=0) or 1
@@ -59,7 +59,7 @@ def draw_bars(axes: Axes, grade: Grade, show_hidden: bool) -> None:
 
 
 def draw_panel(axes: Axes, title: str, verdict: Verdict) -> None:
-    """A verdict's plot: a line for each series; points without a value are left out."""
+    """Draw a verdict's plot: a line for each series; points without a value are left out."""
     plot = plain(verdict.plot)
     words = f"{title}: {clean(plot['title'])}" if plot["title"] not in ("", title) else title
     axes.set_title("\n".join(textwrap.wrap(short(words, 2 * PANEL_CHARACTERS - 10), PANEL_CHARACTERS)))
@@ -106,5 +106,5 @@ def png(grade: Grade, show_hidden: bool = False) -> bytes:
 
 
 def draw(grade: Grade, path: Path, show_hidden: bool = False) -> None:
-    """Write the picture as a PNG file, at once."""
+    """Write the picture as a PNG file, in one step."""
     write_atomically(path, png(grade, show_hidden))

@@ -1,7 +1,7 @@
-"""Grading again after something was mended: whom it concerns, and who changed by how much.
+"""Grading again after a correction: which students it concerns, and whose points changed by how much.
 
-A grade belongs to a release, hidden tests and a grader. When one of these changes, a class that is gone on with is
-graded again. An instructor may say for whom: then the others' grades stay, and their rows say that they are older.
+A grade belongs to a release, hidden tests and a grader. If one of these changes, the next call grades the class
+again. An instructor may limit this to some students: the others' grades stay, and their rows say that they are older.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Grades = dict[str, Grade]
 
 
 def earlier(book: Gradebook) -> Grades:
-    """The grades that stand in a class's folder, whatever made them."""
+    """The existing grades in a class's folder, from any release or grader."""
     found: Grades = {}
     for student in book.students:
         with contextlib.suppress(LabError, OSError):
@@ -28,8 +28,8 @@ def earlier(book: Gradebook) -> Grades:
 
 
 def limit(book: Gradebook, who: str, before: Grades) -> None:
-    """Grade again only those named in `who` (with commas; ALL or NONE), these even if nothing has changed. Who handed
-    in something else is graded in any case. LabError for a name that is not there."""
+    """Grade again only the students named in `who` (with commas; ALL or NONE), even if nothing has changed for them. A
+    new submission is graded in any case. Raises LabError for an unknown name."""
     if who == ALL:
         return
     named = set() if who == NONE else {name.strip() for name in who.split(",")}
@@ -44,7 +44,7 @@ def limit(book: Gradebook, who: str, before: Grades) -> None:
 
 
 def is_same(book: Gradebook, student: Student) -> bool:
-    """Was it just this submission that was graded?"""
+    """Is the existing grade of exactly this submission?"""
     return book.about(student).get("files") == hashes(student.files)
 
 
@@ -54,7 +54,7 @@ def points_by_test(grade: Grade) -> dict[str, float]:
 
 
 def change(before: Grade, now: Grade) -> str:
-    """One student's change in words; empty when no test has other points."""
+    """One student's change in words; empty if no test has other points."""
     old, new = points_by_test(before), points_by_test(now)
     tests = [
         f"{title}: {number(old[title]) if title in old else '-'} -> {number(new[title]) if title in new else '-'}"
@@ -66,18 +66,18 @@ def change(before: Grade, now: Grade) -> str:
 
 
 def changes(book: Gradebook, before: Grades, again: set[str]) -> list[str]:
-    """Who of those graded again changed by how much, a line each, and how many did not."""
+    """A line for each regraded student whose points changed, and a line with the number of the others."""
     both = [(each.name, each.grade) for each in book.students if each.name in again & set(before) and each.grade]
     told = [f"{name}: {change(before[name], now)}" for name, now in both if change(before[name], now)]
     gone = [f"{each.name}: had {number(before[each.name].score)}, is not graded now: {each.reason}" for each in
             book.students if each.name in again & set(before) and each.reason]  # fmt: skip
     same = len(both) - len(told)
-    return [*told, *gone, *([f"graded again, and as before: {same}"] if same else [])]
+    return [*told, *gone, *([f"graded again, unchanged: {same}"] if same else [])]
 
 
 def mixed(book: Gradebook) -> list[str]:
-    """What is to be said when the grades of a class were not all made by one release, its hidden tests and grader: how
-    many and whose by which, a line each."""
+    """Lines that say which release, hidden tests and grader made whose grades; empty if all grades of the class were
+    made by the same ones."""
     by: dict[str, list[str]] = {}
     for student in book.students:
         if student.grade:
@@ -87,4 +87,4 @@ def mixed(book: Gradebook) -> list[str]:
     if len(by) < 2 and not kept:
         return []
     lines = [f"  {len(names)} by {maker}: {', '.join(names)}" for maker, names in by.items()]
-    return ["these grades cannot simply be compared, not all are of this release and its tests:", *lines]
+    return ["these grades cannot simply be compared, since not all are of this release and its tests:", *lines]

@@ -1,8 +1,8 @@
 """A grade as a file: JSON, schema tidemark-grade/1.
 
-It holds everything, what hidden tests ask and said included: the file of a grading with hidden tests is the
-instructor's. What others may see goes through tidemark.grade.hand_back.text. There are no dates or durations in it, and
-mappings are sorted, so equal grades are equal bytes.
+It holds everything, including the questions and messages of hidden tests, so a file of a grading with hidden tests is
+only for the instructor. What others may see goes through tidemark.grade.hand_back.text. It has no dates or durations,
+and mappings are sorted, so equal grades are equal bytes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NAMES = {str: "text", bool: "true or false", list: "a list", dict: "an object", 
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON has it: mappings sorted, sequences as lists, numpy's numbers as Python's, 2 for 2.0 (which are
-    equal, so must be the same bytes), None for nan and inf.
+    """`value` in the types of JSON: mappings sorted, sequences as lists, numpy's numbers as Python's, 2 for 2.0 (which
+    are equal, so must give the same bytes), None for nan and inf.
     """
     if isinstance(value, Mapping):
         return {str(name): plain(value[name]) for name in sorted(value, key=str)}
@@ -59,7 +59,7 @@ def graded_to_dict(graded: Graded) -> dict[str, Any]:
 
 
 def to_dict(grade: Grade) -> dict[str, Any]:
-    """The grade as JSON has it; equal grades give equal texts."""
+    """The grade as a JSON object; equal grades give equal texts."""
     return {
         "schema": SCHEMA,
         "lab": grade.lab,
@@ -74,7 +74,7 @@ def to_dict(grade: Grade) -> dict[str, Any]:
 
 
 def member(data: Mapping[str, Any], name: str, kind: type | tuple[type, ...], where: str) -> Any:
-    """data[name], which must be of that kind. Raises LabError."""
+    """data[name]. Raises LabError if it is missing or not of that kind."""
     if name not in data:
         raise LabError(f"{where}: {name} is missing")
     value = data[name]
@@ -92,12 +92,12 @@ def shortly(value: Any) -> str:
 
 
 def all_of(values: Sequence[Any], kind: type | tuple[type, ...], where: str) -> list[Any]:
-    """A list whose members are all of that kind. Raises LabError."""
+    """The values as a list. Raises LabError unless all are of that kind."""
     return [member({"it": value}, "it", kind, f"{where}[{at}]") for at, value in enumerate(values)]
 
 
 def plot_from(data: Any, where: str) -> dict[str, Any] | None:
-    """A verdict's plot, checked: title, x, y, and lines of points, whose coordinates may be null. Raises LabError."""
+    """A verdict's plot: title, x, y, and lines of points, whose coordinates may be null. Raises LabError if invalid."""
     if data is None:
         return None
     if not isinstance(data, dict):
@@ -112,15 +112,15 @@ def plot_from(data: Any, where: str) -> dict[str, Any] | None:
 
 
 def graded_from(data: Any, where: str) -> Graded:
-    """One test with its verdict. Raises LabError."""
+    """One test with its verdict. Raises LabError if the data are invalid."""
     if not isinstance(data, dict):
         raise LabError(f"{where} is {shortly(data)}, which is not an object")
     points, fraction = member(data, "points", NUMBER, where), member(data, "fraction", NUMBER, where)
     outcome = member(data, "outcome", str, where)
     if points < 0 or not 0 <= fraction <= 1:
-        raise LabError(f"{where}: points are {points} and fraction is {fraction}; they are 0 or more, and 0 to 1")
+        raise LabError(f"{where}: points are {points} and fraction is {fraction}; they must be at least 0, and 0 to 1")
     if outcome not in OUTCOMES:
-        raise LabError(f"{where}: outcome is {shortly(outcome)}; it is one of {', '.join(OUTCOMES)}")
+        raise LabError(f"{where}: outcome is {shortly(outcome)}; it must be one of {', '.join(OUTCOMES)}")
     figures = member(data, "figures", dict, where)
     all_of(list(figures.values()), NUMBER, f"{where}.figures")
     test = Test(
@@ -135,11 +135,11 @@ def graded_from(data: Any, where: str) -> Graded:
 
 
 def from_dict(data: Any) -> Grade:
-    """The grade that `to_dict` made this of. LabError (BAD_INPUT) says what is wrong with anything else."""
+    """The grade in a result of `to_dict`. Raises LabError (BAD_INPUT), which says what is wrong, for anything else."""
     if not isinstance(data, dict) or "schema" not in data:
         raise LabError(f"this is not a grade: it has no schema; `tidemark grade --json FILE` writes one ({SCHEMA})")
     if data["schema"] != SCHEMA:
-        raise LabError(f"schema is {shortly(data['schema'])}, and this reads {SCHEMA}: grade again with this tidemark")
+        raise LabError(f"schema is {shortly(data['schema'])}, but this reads {SCHEMA}: grade again with this tidemark")
     tests = member(data, "tests", list, "the grade")
     meta = member(data, "meta", dict, "the grade")
     all_of(list(meta.values()), str, "meta")
@@ -155,27 +155,27 @@ def from_dict(data: Any) -> Grade:
 
 
 def check_sums(data: Mapping[str, Any], grade: Grade) -> None:
-    """LabError when the file says another score, or other points of a test, than its tests come to."""
+    """Raises LabError if the score, or the points of a test, differ from what the tests add up to."""
     made = to_dict(grade)
     pairs = [(f"tests[{at}]", one, two, ("given",)) for at, (one, two) in enumerate(zip(data["tests"], made["tests"]))]
     for where, has, comes_to, names in [*pairs, ("the grade", data, made, ("score", "most", "outcome"))]:
         for name in names:
             if has.get(name) != comes_to[name]:
-                raise LabError(f"{where}: {name} is {shortly(has.get(name))}, but it comes to {comes_to[name]}")
+                raise LabError(f"{where}: {name} is {shortly(has.get(name))}, but the tests give {comes_to[name]}")
 
 
 def made_by(grade: Grade) -> str:
-    """What graded it, in words: the release's number, and the hash of its sources."""
+    """What made the grade, in words: the version of tidemark, and the hash of the release's sources."""
     return f"tidemark {grade.meta.get('tidemark', '?')}, release {grade.meta.get('release', '?')}"
 
 
 def save(grade: Grade, path: Path) -> None:
-    """Write the grade, at once."""
+    """Write the grade, in one step."""
     write_json(path, to_dict(grade))
 
 
 def load(path: Path) -> Grade:
-    """Read a grade. LabError (BAD_INPUT) says what is wrong with the file."""
+    """Read a grade. Raises LabError (BAD_INPUT), which says what is wrong with the file."""
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:

@@ -1,8 +1,8 @@
-"""How a class did, test by test, without names: what to explain again, and which test says nothing.
+"""A class's results, test by test, without names: what to explain again, and which tests tell nothing.
 
-Of each test: how many got all its points, the median and the mean of the points as a share of all, how many ended in
-which other way, and where the first difference was, for tests that compare reference by reference. A test that nobody
-or everybody passes tells no two students apart.
+For each test: the number of students with all its points, the median and the mean of the points as a share of all, the
+number of submissions for each other outcome, and where the first difference was, for tests that compare reference by
+reference. A test that all students pass, or none, tells no two students apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidemark.grade.hand_back.text import clean, number
 from tidemark.grade.model import Grade, Graded, Outcome
 
 FIRST = re.compile(r"reference (\d+)")
-BOUNDS = (1, 10, 30, 100, 300, 1000)  # a bar from each to below the next
+BOUNDS = (1, 10, 30, 100, 300, 1000)  # a range from each bound to below the next
 BAR = 40
 
 
@@ -54,7 +54,7 @@ class Row:
 
 
 def read(folder: Path) -> list[Grade]:
-    """The grades of a class's folder. LabError when there are none, or of several labs."""
+    """The grades of a class's folder. Raises LabError if there are none, or of several labs."""
     grades = [result.load(path) for path in sorted(folder.glob("*/grade.json"))]
     if not grades:
         raise LabError(f"{folder} holds no grades; make them with `tidemark grade-class`", USAGE)
@@ -65,7 +65,7 @@ def read(folder: Path) -> list[Grade]:
 
 
 def row(title: str, graded: Sequence[Graded]) -> Row:
-    """One test's."""
+    """The row of one test."""
     shares = [each.points / each.test.points if each.test.points else 1.0 for each in graded]
     found = (FIRST.match(each.verdict.message) for each in graded if each.verdict.outcome is Outcome.WRONG)
     outcomes = Counter(each.verdict.outcome.value for each in graded)
@@ -92,7 +92,7 @@ def rows(grades: Iterable[Grade]) -> list[Row]:
 
 
 def text(made: Sequence[Row], grades: Sequence[Grade]) -> str:
-    """The statistics to read."""
+    """The statistics as text."""
     scores = [grade.score for grade in grades]
     most = max(grade.most for grade in grades)
     lines = [f"{len(grades)} grades of {grades[0].lab}: median {number(median(scores))} of {number(most)} points", ""]
@@ -108,7 +108,7 @@ def text(made: Sequence[Row], grades: Sequence[Grade]) -> str:
 
 
 def histogram_text(made: Row) -> list[str]:
-    """Where the first differences were, a bar for each range; nothing when there are none."""
+    """The lines with a bar for each range of first differences; empty if there are none."""
     counts = made.histogram()
     top = max(counts.values())
     bars = [

@@ -1,16 +1,16 @@
-"""A term's rules: deadlines, late days, what a day costs, and what was decided for single students. policy.toml:
+"""A term's rules: deadlines, late days, the cost of a late day, and decisions for single students. policy.toml:
 
-    time_zone       of all times that name none: "Europe/Berlin"
-    late_days       that a student may be late in the whole term at no cost (0)
-    percent_per_day of the points reached that each other late day costs (0)
-    most_days       so many such days are taken; later there are no points (no limit)
+    time_zone       of all times without a zone: "Europe/Berlin"
+    late_days       days that a student may be late in the whole term at no cost (0)
+    percent_per_day percent of the points reached that each further late day costs (0)
+    most_days       the largest number of such days; later submissions get no points (no limit)
     [deadline]      LAB = a date and time
-    [[override]]    student, lab, reason, and one or more of: points (what counts in the end), deadline (the student's
-                    own), late_days (to spend here, whatever is left)
+    [[override]]    student, lab, reason, and one or more of: points (the final points), deadline (for this student),
+                    late_days (to use here, whatever is left)
 
-A day late is each 24 hours that have begun since the deadline. Late days are spent by themselves, at the labs in the
-order of their deadlines. When something was handed in, a table says, with the columns name, lab and time: what a
-learning platform exports. Dates of files are no evidence, and are not looked at.
+Each 24 hours that have begun since the deadline are a day late. Late days are used up automatically, at the labs in the
+order of their deadlines. A table, with the columns name, lab and time, says when submissions were handed in: the export
+of a learning platform. Dates of files prove nothing and are not used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Times = Mapping[tuple[str, str], datetime]  # (student, lab)
 
 @dataclass(frozen=True)
 class Override:
-    """What was decided for one student and lab; None: as for everybody."""
+    """A decision for one student and lab; None: as for all students."""
 
     student: str
     lab: str
@@ -58,7 +58,7 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Term:
-    """The rules; times are with their zones."""
+    """The rules; times have their zones."""
 
     zone: tzinfo
     deadlines: Mapping[str, datetime]
@@ -68,11 +68,11 @@ class Term:
     overrides: tuple[Override, ...] = ()
 
     def override(self, student: str, lab: str) -> Override | None:
-        """What was decided for a student and lab."""
+        """The decision for a student and lab; None if there is none."""
         return next((each for each in self.overrides if (each.student, each.lab) == (student, lab)), None)
 
     def days(self, student: str, lab: str, times: Times) -> int:
-        """Days late: 24 hours that have begun."""
+        """Days late: the number of 24-hour periods that have begun since the deadline."""
         changed, handed_in = self.override(student, lab), times.get((student, lab))
         deadline = changed.deadline if changed and changed.deadline else self.deadlines.get(lab)
         if deadline is None or handed_in is None:
@@ -80,7 +80,7 @@ class Term:
         return max(0, math.ceil((handed_in - deadline) / timedelta(days=1)))
 
     def lateness(self, student: str, lab: str, times: Times) -> Lateness:
-        """How late a lab was, after what was spent at those before it."""
+        """How late a lab was, given the late days used at earlier labs."""
         days, spent, left = 0, 0, self.late_days
         last = (self.deadlines[lab], lab)
         for at, name in sorted((at, name) for name, at in self.deadlines.items()):
@@ -104,11 +104,11 @@ def zone_of(path: Path, name: object) -> tzinfo:
     try:
         return ZoneInfo(str(name))
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise wrong(path, f'time_zone = {name!r} is none; one is "Europe/Berlin"') from None
+        raise wrong(path, f'time_zone = {name!r} is not a time zone; use one such as "Europe/Berlin"') from None
 
 
 def moment(path: Path, what: str, value: object, zone: tzinfo) -> datetime:
-    """A date and time, of TOML or as text; with the zone if it names none."""
+    """A date and time, of TOML or as text, in UTC; `zone` applies if it names none."""
     try:
         found = (
             value if isinstance(value, datetime) else datetime.fromisoformat(str(value).strip().replace("Z", "+00:00"))
@@ -116,18 +116,18 @@ def moment(path: Path, what: str, value: object, zone: tzinfo) -> datetime:
         if ":" not in str(value):
             raise ValueError
     except ValueError:
-        raise wrong(path, f"{what} = {value} is no date and time, such as 2027-01-20T23:59:00") from None
+        raise wrong(path, f"{what} = {value} is not a date and time, such as 2027-01-20T23:59:00") from None
     try:
         return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(timezone.utc)
     except OverflowError:
-        raise wrong(path, f"{what} = {value} is in no year that can be reckoned with") from None
+        raise wrong(path, f"{what} = {value} is in a year out of range") from None
 
 
 def number_of(path: Path, table: Mapping[str, Any], key: str, none: float) -> float:
-    """table[key], 0 or more."""
+    """table[key], which must be at least 0; `none` if it is missing."""
     value = table.get(key, none)
     if not isinstance(value, NUMBER) or isinstance(value, bool) or not value >= 0:
-        raise wrong(path, f"{key} = {value!r} is no number from 0 on")
+        raise wrong(path, f"{key} = {value!r} is not a number of at least 0")
     return value
 
 
@@ -150,18 +150,18 @@ def override_of(path: Path, table: Mapping[str, Any], zone: tzinfo) -> Override:
 
 
 def load(path: Path) -> Term:
-    """The rules of a file. LabError says what is wrong with it."""
+    """The rules of a file. Raises LabError, which says what is wrong with it."""
     found = read(path)
     unknown = next((key for key in found if key not in KEYS), None)
     if unknown or "time_zone" not in found or not isinstance(found.get("deadline", {}), dict):
-        what = f"unknown key {unknown!r}" if unknown else "time_zone is missing, or [deadline] is no table"
+        what = f"unknown key {unknown!r}" if unknown else "time_zone is missing, or [deadline] is not a table"
         raise wrong(path, f"{what}; there are {', '.join(KEYS)}")
     zone = zone_of(path, found["time_zone"])
     overrides = tuple(override_of(path, table, zone) for table in found.get("override", []))
     keys = [(each.student, each.lab) for each in overrides]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice:
-        raise wrong(path, f"two overrides of {twice[0]} for {twice[1]}: make one of them")
+        raise wrong(path, f"two overrides of {twice[0]} for {twice[1]}: merge them")
     return Term(
         zone,
         {lab: moment(path, lab, value, zone) for lab, value in found.get("deadline", {}).items()},
@@ -173,7 +173,7 @@ def load(path: Path) -> Term:
 
 
 def load_times(path: Path, zone: tzinfo) -> dict[tuple[str, str], datetime]:
-    """When who handed in what. LabError for a table that cannot be used."""
+    """The time at which each student handed in each lab. Raises LabError for a table that cannot be used."""
     times: dict[tuple[str, str], datetime] = {}
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -183,10 +183,10 @@ def load_times(path: Path, zone: tzinfo) -> dict[tuple[str, str], datetime]:
             for row in rows:
                 key = " ".join((row["name"] or "").split()), (row["lab"] or "").strip()
                 if key in times:
-                    raise wrong(path, f"line {rows.line_num}: {key[0]} and {key[1]} are there twice")
+                    raise wrong(path, f"line {rows.line_num}: {key[0]} and {key[1]} appear twice")
                 times[key] = moment(path, f"line {rows.line_num}: time", row["time"], zone)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise wrong(path, "it is no UTF-8: save it as such") from None
+        raise wrong(path, "it is not UTF-8: save it as UTF-8") from None
     return times

@@ -1,8 +1,8 @@
-"""What may be shown of a grade, and the report on a terminal.
+"""The parts of a grade that may be shown, and the report on a terminal.
 
-Everything that leaves for a person or another system passes `shown` or `notes`, and these two do two things. They leave
-out what a hidden test said, unless the instructor asks for it. And they make text of what a student's code printed:
-a console may hold escape sequences, NUL, bytes that are no UTF-8, and lines that look like ours.
+Everything that goes to a person or another system passes `shown` or `notes`, which do two things. They leave out the
+messages of hidden tests, unless the instructor asks for them. And they turn the output of a student's code into text:
+a console may hold escape sequences, NUL, bytes that are not UTF-8, and lines that look like ours.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tidemark.grade.model import Grade, Graded, Outcome
 MAX_CHARACTERS = 4000
 INDENT = "    "
 
-# ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) up to their end, and the other escapes.
+# ECMA-48: control sequences (CSI), strings (OSC, DCS, SOS, PM, APC) up to their end, and other escape sequences.
 ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"
     r"|\x1b[PX^_][^\x1b\n]*\x1b\\"
     r"|\x1b[ -/]*[0-~]"
 )
-# What XML 1.0 forbids, what ends a line for some and not for others, and what turns the direction of writing.
+# Characters that XML 1.0 forbids, that only some programs take for a line end, or that change text direction.
 UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
@@ -30,7 +30,7 @@ UNSHOWABLE = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """What may be shown of one test; `message` is "" when there is nothing to say, or nothing that may be said."""
+    """The parts of one test that may be shown. `message` is "" if there is none, or it may not be shown."""
 
     title: str
     outcome: Outcome
@@ -41,12 +41,12 @@ class Shown:
 
     @property
     def is_right(self) -> bool:
-        """Did it get all its points?"""
+        """Did the test get all its points?"""
         return self.outcome is Outcome.RIGHT
 
     @property
     def word(self) -> str:
-        """How it ended: "ok", "wrong answer"."""
+        """The outcome as text: "ok", "wrong answer"."""
         return "ok" if self.is_right else self.outcome.value
 
 
@@ -59,7 +59,7 @@ def clean(text: str) -> str:
 
 
 def shown(graded: Graded, show_hidden: bool = False) -> Shown:
-    """One test as it may be shown."""
+    """The parts of one test that may be shown."""
     test, verdict = graded.test, graded.verdict
     message = "" if test.hidden and not show_hidden else clean(verdict.message)
     title = " ".join(clean(test.title).split())
@@ -67,27 +67,27 @@ def shown(graded: Graded, show_hidden: bool = False) -> Shown:
 
 
 def number(points: float) -> str:
-    """Points, with the decimals that they need, two at most."""
+    """Points, with at most two decimals."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
 
 
 def share(points: float, most: float) -> str:
-    """Points of points: "1.4/2"."""
+    """Points out of the most: "1.4/2"."""
     return f"{number(points)}/{number(most)}"
 
 
 def indented(text: str, indent: str = INDENT) -> str:
-    """Every line of a cleaned text, moved in, so that none can be taken for a line of the report."""
+    """A cleaned text with every line indented, so that none can be taken for a line of the report."""
     return "\n".join((indent + each).rstrip() for each in text.split("\n"))
 
 
 def notes(grade: Grade) -> list[str]:
-    """What was noticed, as it may be shown: "note: ...", one for each."""
+    """The notes that may be shown: "note: ...", one line each."""
     return [f"note: {indented(clean(note)).lstrip()}" for note in grade.notes]
 
 
 def line(graded: Graded, show_hidden: bool = False) -> str:
-    """One test: title, outcome and points, and below, when it is not right, what differs."""
+    """One test: title, outcome and points, and below it the message if the test is not right."""
     test = shown(graded, show_hidden)
     head = f"{test.title} ... {test.word} ({share(test.points, test.most)})"
     return head if test.is_right or not test.message else f"{head}\n{indented(test.message)}"
@@ -99,10 +99,10 @@ def score(grade: Grade) -> str:
 
 
 def closing(grade: Grade) -> str:
-    """What follows the tests' lines: the notes and the score."""
+    """The lines after the tests: the notes and the score."""
     return "\n".join([*notes(grade), score(grade)])
 
 
 def report(grade: Grade, show_hidden: bool = False) -> str:
-    """What `make grade` prints: a line for each test, the notes, and the score as the last line."""
+    """The output of `make grade`: a line for each test, the notes, and the score as the last line."""
     return "\n".join([*(line(graded, show_hidden) for graded in grade.tests), closing(grade)])

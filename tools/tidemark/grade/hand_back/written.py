@@ -1,11 +1,11 @@
-"""The handout's questions: what students answered in words, and the points that a person gave.
+"""The handout's questions: the students' written answers, and the points that a person gives for them.
 
-    NAME/answers.md    what was handed in, as labs/LAB/answers.md: a heading for each question, such as "## 2"
-    rubric.csv         a row for each student and question: name, question, points, remark; points are yours to fill in
-    rubric.txt         to read beside it: each question with its rubric, and below what everybody answered
-    NAME/written.txt   for the student: the own answers, points and remarks
+    NAME/answers.md    the file handed in as labs/LAB/answers.md: a heading for each question, such as "## 2"
+    rubric.csv         a row for each student and question: name, question, points, remark; you fill in the points
+    rubric.txt         to read beside it: each question with its rubric, and below it all students' answers
+    NAME/written.txt   for the student: the student's answers, points and remarks
 
-An answer that is not there has 0 points without being read. One that is there has none until somebody gave them, and
+A missing answer has 0 points. An answer has no points until a person gives some, and
 until then there is no sum.
 """
 
@@ -25,14 +25,14 @@ from tidemark.grade.model import Lab, Question
 
 ANSWERS, TABLE, PAGE, WRITTEN = "answers.md", "rubric.csv", "rubric.txt", "written.txt"
 COLUMNS = ("name", "question", "points", "remark")
-# "#1  0xc0123456 in schedule ()" is a frame that gdb shows, and no heading.
+# "#1  0xc0123456 in schedule ()" is a frame in gdb's output, not a heading.
 HEADING = re.compile(r"^#(?:\s|#+)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
 FORMULA = tuple("=+-@\t")
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Points that a person gave for an answer, or none yet; and what was remarked."""
+    """Points that a person gave for an answer, None if not yet, and a remark."""
 
     points: float | None
     remark: str = ""
@@ -43,7 +43,7 @@ Answers = Mapping[str, Mapping[str, str]]  # student, question
 
 
 def split(text: str, questions: Iterable[Question]) -> dict[str, str]:
-    """The answers by question, as they may be shown; those that are empty are left out."""
+    """The answers by question, cleaned for display; empty ones are left out."""
     known = {question.name.casefold(): question.name for question in questions}
     found: dict[str, list[str]] = {}
     name = ""
@@ -58,34 +58,34 @@ def split(text: str, questions: Iterable[Question]) -> dict[str, str]:
 
 
 def text_of(data: bytes) -> str:
-    """A file of answers, which Windows may have begun with a mark of its encoding."""
+    """The text of a file of answers, which may begin with a byte order mark."""
     return data.decode("utf-8-sig", "replace")
 
 
 def answers_in(folder: Path, lab: Lab) -> dict[str, dict[str, str]]:
-    """Everybody's answers in a folder of grades; a student who answered nothing has an empty row."""
+    """All students' answers in a folder of grades; a student without answers has an empty row."""
     students = sorted(path.parent for path in folder.glob("*/submission.json"))
     return {student.name: answers_of(student / ANSWERS, lab) for student in students}
 
 
 def answers_of(path: Path, lab: Lab) -> dict[str, str]:
-    """One student's."""
+    """The answers of one student."""
     data = path.read_bytes() if path.is_file() else b""
     return split(text_of(data), lab.questions)
 
 
 def as_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """The text as a cell that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith((*FORMULA, "'")) else text
 
 
 def from_cell(text: str) -> str:
-    """What as_cell was given."""
+    """The text of a cell that as_cell made."""
     return text[1:] if text[:1] == "'" and text[1:].startswith((*FORMULA, "'")) else text
 
 
 def mark_of(row: Mapping[str, str | None], most: Mapping[str, float], where: str) -> Mark:
-    """One row's mark. LabError for points that the question does not have."""
+    """One row's mark. Raises LabError if the points are out of the question's range."""
     question, given = row["question"] or "", (row["points"] or "").strip()
     if question not in most:
         raise LabError(f"{where}: there is no question {question!r}; there are {', '.join(most)}")
@@ -94,12 +94,12 @@ def mark_of(row: Mapping[str, str | None], most: Mapping[str, float], where: str
     except ValueError:
         points = math.nan
     if points is not None and not 0 <= points <= most[question]:
-        raise LabError(f"{where}: points are {given!r}; question {question} has 0 to {number(most[question])}")
+        raise LabError(f"{where}: points are {given!r}; question {question} allows 0 to {number(most[question])}")
     return Mark(points, from_cell(row.get("remark") or ""))
 
 
 def load(path: Path, lab: Lab) -> Marks:
-    """rubric.csv; nothing when it is not there. LabError says which line cannot be used."""
+    """The marks in rubric.csv; empty if there is no file. Raises LabError, which names the line, if one is invalid."""
     if not path.is_file():
         return {}
     most = {question.name: question.points for question in lab.questions}
@@ -112,13 +112,13 @@ def load(path: Path, lab: Lab) -> Marks:
             where = f"{path}, line {rows.line_num}"
             key = from_cell(row["name"] or ""), row["question"] or ""
             if key in marks:
-                raise LabError(f"{where}: {key[0]}, question {key[1]} is there twice")
+                raise LabError(f"{where}: {key[0]}, question {key[1]} appears twice")
             marks[key] = mark_of(row, most, where)
     return marks
 
 
 def save(path: Path, lab: Lab, students: Iterable[str], marks: Marks) -> None:
-    """Write rubric.csv, at once: every student with every question, and what is known of others."""
+    """Write rubric.csv, in one step: every student with every question, then the marks of other students."""
     wanted = dict.fromkeys([(name, question.name) for name in students for question in lab.questions])
     rows = []
     for name, question in [*wanted, *(key for key in marks if key not in wanted)]:
@@ -129,7 +129,7 @@ def save(path: Path, lab: Lab, students: Iterable[str], marks: Marks) -> None:
 
 
 def mark_for(question: Question, name: str, answers: Mapping[str, str], marks: Marks) -> Mark:
-    """What a student has for a question: what was given, or 0 for no answer."""
+    """A student's mark for a question: the one that was given, or 0 points if there is no answer."""
     mark = marks.get((name, question.name), Mark(None))
     return Mark(0.0, mark.remark or "no answer") if mark.points is None and question.name not in answers else mark
 
@@ -140,7 +140,7 @@ def asked(question: Question) -> str:
 
 
 def page(lab: Lab, answers: Answers, marks: Marks) -> str:
-    """Question by question: the rubric, then everybody's answers."""
+    """The text of rubric.txt, question by question: the rubric, then all students' answers."""
     lines: list[str] = []
     for question in lab.questions:
         lines += [asked(question), *(f"  - {line}" for line in question.rubric), ""]
@@ -152,7 +152,7 @@ def page(lab: Lab, answers: Answers, marks: Marks) -> str:
 
 
 def for_student(lab: Lab, name: str, answers: Mapping[str, str], marks: Marks) -> str:
-    """A student's own answers with points and remarks; the rubric is not in it."""
+    """The text of a student's written.txt: answers with points and remarks, without the rubric."""
     lines: list[str] = []
     for question in lab.questions:
         mark = mark_for(question, name, answers, marks)

@@ -1,1 +1,1 @@
-"""What students get: the archive of the tree without solutions, and the starter of an assignment."""
+"""Files for students: the archive of the tree without solutions, and the starter of an assignment."""

@@ -1,4 +1,4 @@
-"""What the solutions need in a student's tree: figures that budgets of visible tests are multiples of."""
+"""The figures of the solutions that a student's tree needs: the budgets of visible tests are multiples of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tidemark.grade.witness.machine import Machine
 
 
 def tests_of(each: Lab) -> list[Test]:
-    """The tests that need one."""
+    """The tests that need a figure."""
     return [test for test in each.tests if budget.is_relative(test) and not test.hidden]
 
 

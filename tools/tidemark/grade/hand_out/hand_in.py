@@ -1,7 +1,7 @@
-"""What a student hands in, packed: the lab's files at their paths, and a list of them, in LAB-handin.zip.
+"""A student's submission, packed: the lab's files at their paths, and a list of them, in LAB-handin.zip.
 
-It is checked before it is packed: every file is there, and none is the starter's unchanged. The archive has no dates,
-so that the same files make the same bytes.
+It is checked before it is packed: every file must exist, and none may be the starter's unchanged. The archive has no
+dates, so the same files give the same bytes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tidemark.grade.hand_out import starter
 from tidemark.grade.model import Lab
 
 LIST = "handed-in.txt"
-FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # that a zip can have
+FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can have
 
 
 def check(tree: Path, lab: Lab) -> None:
-    """LabError when a file of the lab is missing, or as the starter has it."""
+    """Raises LabError if a file of the lab is missing, or equals the starter's."""
     missing = [file for file in lab.sources if not (tree / file).is_file()]
     if missing:
         raise LabError(f"{', '.join(missing)}: not there, so nothing was packed", USAGE)
@@ -36,7 +36,7 @@ def listed(contents: dict[str, bytes]) -> str:
 
 
 def pack(tree: Path, lab: Lab, out: Path) -> str:
-    """Write the archive, and return the list. LabError as of check."""
+    """Write the archive, and return the list. Raises LabError as `check` does."""
     check(tree, lab)
     contents = {file: (tree / file).read_bytes() for file in (*lab.files, lab.answers) if (tree / file).is_file()}
     data = io.BytesIO()

@@ -1,7 +1,7 @@
-"""The student archive: the tree with every lab's starter laid over it, and without what gives the solutions away.
+"""The student archive: the tree with every lab's starter installed, and without anything that reveals the solutions.
 
 It is made in a scratch folder and checked there: no file of it may equal a solution. The archive has no dates and no
-owners, so that the same tree makes the same bytes.
+owners, so the same tree gives the same bytes.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # wherever in docs they lie
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # in any folder of docs
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, solution_files.LIST)
 
 
 @dataclass(frozen=True)
 class Made:
-    """What an archive holds: number of files, its own bytes, and the labs whose solutions it is without."""
+    """A finished archive: number of files in it, its size in bytes, and the labs whose solutions it lacks."""
 
     files: int
     bytes: int
@@ -52,7 +52,7 @@ class Made:
 
 
 def wanted(tree: Path) -> list[Path]:
-    """The files that students get, relative to the tree, starters not yet laid."""
+    """The files for students, relative to the tree, before starters are installed."""
     found = list(files_of(tree))
     for name in MORE:
         path = tree / name
@@ -62,7 +62,7 @@ def wanted(tree: Path) -> list[Path]:
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
-    """LabError when a solution is in the folder, under whatever name."""
+    """Raises LabError if a solution is in the folder under any name."""
     solutions = {sha256(tree / file): file for each in labs for file in each.files if (tree / file).is_file()}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and sha256(path) in solutions:
@@ -72,7 +72,7 @@ def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
 
 
 def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) -> None:
-    """Lay the students' tree into `folder`."""
+    """Copy the students' tree into `folder`."""
     lacking = [file for each in labs for file in each.withholds if not (tree / file).is_file()]
     if lacking:
         raise LabError(f"withholds: the tree has no {', '.join(lacking)}", FAILED)
@@ -87,14 +87,14 @@ def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) 
         for path, place in machines.files(tree, each.name, say):
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / place)
-        say(f"labs/{each.name}: what its visible tests expect")
+        say(f"labs/{each.name}: computing what its visible tests expect")
         with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
             expected.write(folder / "labs" / each.name, each, figures.measured(tree, each, Path(scratch)))
     (folder / MANIFEST).write_text(manifest(folder))
 
 
 def packed(folder: Path) -> bytes:
-    """The folder as a .tar.gz below TOP, the same bytes for the same content."""
+    """The folder as a .tar.gz below TOP, with equal bytes for equal content."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path in sorted(folder.rglob("*")):
@@ -108,7 +108,7 @@ def packed(folder: Path) -> bytes:
 
 
 def check(tree: Path) -> list[Lab]:
-    """The labs of a tree. LabError, at once, if no release can be made of it."""
+    """The labs of a tree. Raises LabError if no release can be made from it."""
     if (tree / MANIFEST).exists():
         raise LabError("this tree is a student's release itself; a release is made from the instructor's tree", USAGE)
     solution_files.check_in_place(tree)

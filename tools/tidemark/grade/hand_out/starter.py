@@ -1,4 +1,4 @@
-"""Starter files: a lab's labs/NAME/starter/PATH takes the place of PATH."""
+"""Starter files: a lab's labs/NAME/starter/PATH replaces PATH."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def files(lab: Lab) -> list[Path]:
 
 
 def replace(tree: Path, lab: Lab) -> None:
-    """Lay the starter over a tree, whatever is there."""
+    """Copy the starter over a tree, replacing any existing files."""
     for file in files(lab):
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(lab.folder / FOLDER / file, tree / file)
 
 
 def lay(tree: Path, lab: Lab) -> list[Path]:
-    """Lay the starter over a tree, and say which files changed. LabError, and nothing is changed, when work would be
-    lost that is not committed.
+    """Copy the starter over a tree; returns the changed files. Raises LabError, and changes nothing, if uncommitted
+    work would be lost.
     """
     changing = [file for file in files(lab) if not same(lab.folder / FOLDER / file, tree / file)]
     losing = [str(file) for file in changing if (tree / file).exists() and not kept(tree, file)]
@@ -44,12 +44,12 @@ def lay(tree: Path, lab: Lab) -> list[Path]:
 
 
 def same(one: Path, other: Path) -> bool:
-    """Do two files hold the same?"""
+    """Do two files exist and have equal contents?"""
     return other.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def kept(tree: Path, file: Path) -> bool:
-    """Can the file be had again: from git, or, as it was released, from the archive?"""
+    """Can the file be recovered from git, or, if unchanged, from the release's archive?"""
     if (tree / MANIFEST).is_file() and released(tree).get(str(file)) == sha256(tree / file):
         return True
     command = ["git", "-C", str(tree), "status", "--porcelain", "--ignored", "--", str(file)]

@@ -1,1 +1,1 @@
-"""What comes in: labs as their lab.toml has them, and what students handed in."""
+"""Input of grading: labs from their lab.toml, and students' submissions."""

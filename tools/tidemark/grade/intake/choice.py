@@ -1,4 +1,4 @@
-"""One test of an assignment alone: while you work on it, the others cost time."""
+"""One test of an assignment alone: the other tests take time that you need not spend while you work on it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tidemark.grade.model import Lab, Test
 
 
 def of_tests(lab: Lab, wanted: str) -> Lab:
-    """The lab with those tests alone that are meant: by a number, from 1 on as lab.toml has them, or by a part of their
-    titles, whatever its case. All for "". LabError, with the list, when there is none."""
+    """The lab with only the wanted tests: by their number in lab.toml, from 1 on, or by a part of their titles,
+    ignoring case. All tests for "". Raises LabError, with a list of tests, if there are none."""
     if not wanted.strip():
         return lab
     tests = tuple(test for number, test in enumerate(lab.tests, 1) if is_meant(test, number, wanted.strip()))
@@ -23,11 +23,11 @@ def of_tests(lab: Lab, wanted: str) -> Lab:
 
 
 def is_meant(test: Test, number: int, wanted: str) -> bool:
-    """Is it the test of this number, or with this in its title?"""
+    """Has the test this number, or this text in its title?"""
     return int(wanted) == number if wanted.isdecimal() else wanted.casefold() in test.title.casefold()
 
 
 def note(lab: Lab) -> str:
-    """What is to be said of a grade of some tests."""
+    """A note on a grade of only some tests."""
     count = len(lab.tests)
-    return f"this is a part: {'one test' if count == 1 else f'{count} tests'} of the lab, and the points of no other"
+    return f"this is a part: {'one test' if count == 1 else f'{count} tests'} of the lab, without the points of others"

@@ -2,21 +2,21 @@
 
     number, title    of the assignment
     files            the student's files, relative to the tree
-    may_use          symbols that they may refer to: names, or groups in brackets (tidemark.grade.build.object_rules)
-    defines          the functions and variables that they may define for others to use; all else is static
-    registers        for each file that registers a policy or a guard: the name under which it does; it is plain C
-    without          hooks that no policy or guard of theirs may have: it would do something else than is asked
-    withholds        other files of the tree that come close to a solution: students do not get them
+    may_use          symbols that they may use: names, or groups in brackets (tidemark.grade.build.object_rules)
+    defines          the functions and variables that they may define for other files; everything else must be static
+    registers        for each file that registers a policy or a guard: the name that it registers; the file is plain C
+    without          hooks that their policies and guards may not have, because the lab asks for something else
+    withholds        other files of the tree that come close to a solution: left out of the students' release
     may_store        variables of the kernel, beside their own, that they may write to
-    was              paths of the student's files in older releases, and their paths now: who handed in a file at its
-                     old place is graded
-    own_tests        host tests and in-kernel suites that fail while the lab is not done
-    [quiz]           optional: questions about a string of the student's own (tidemark.grade.model.Quiz)
+    was              old paths of the student's files and their paths now: a file handed in at its old path is
+                     graded
+    own_tests        host tests and in-kernel suites that fail until the lab is done
+    [quiz]           optional: questions about a string drawn for each student (tidemark.grade.model.Quiz)
     [[test]]         title, points, kind, and that kind's options (tidemark.grade.judge.kinds); of = ["FILE"]: the files
-                     that it is about, if it is not all; it is run when only others do not compile, or are missing
+                     that it is about, if not all; it runs even if other files do not compile, or are missing
 
-SECRET/NAME.toml has [[test]] tables alone. SECRET/quiz.key is a course's secret: who has it grades quizzes.
-labs/NAME/questions.toml, if it is there, has the questions of the handout that a person gives points for, each a
+SECRET/NAME.toml has only [[test]] tables. SECRET/quiz.key is a course's secret, which grading quizzes takes.
+labs/NAME/questions.toml, if it exists, has the questions of the handout for which a person gives points, each a
 [[question]]: name, question, points, rubric (lines). Students do not get it.
 """
 
@@ -62,13 +62,13 @@ QUESTION_KEYS = {"name": (str,), "question": (str,), "points": (int, float), "ru
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A TOML file; LabError says what is wrong with it."""
+    """The table of a TOML file. Raises LabError, which says what is wrong with it."""
     try:
         return tomllib.loads(path.read_text())
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}", BAD_INPUT) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LabError(f"{path} is no TOML: {error}", BAD_INPUT) from None
+        raise LabError(f"{path} is not valid TOML: {error}", BAD_INPUT) from None
 
 
 def names(release: Path) -> list[str]:
@@ -78,17 +78,17 @@ def names(release: Path) -> list[str]:
 
 
 def others(release: Path, name: str) -> list[Lab]:
-    """All labs but this one."""
+    """All labs except this one."""
     return [load(release, other) for other in names(release) if other != name]
 
 
 def students_files(release: Path) -> set[str]:
-    """The files of all labs of a tree: who hands in one lab may have done others."""
+    """The files of all labs of a tree. A student may have changed files of other labs, too."""
     return {file for name in names(release) for file in load(release, name).files}
 
 
 def known_kinds() -> list[str]:
-    """The kinds of tests that there are."""
+    """The names of all kinds of tests."""
     return sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
 
 
@@ -98,7 +98,7 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
         raise LabError(f"{path}: every [[test]] needs {', '.join(TEST_KEYS)}", BAD_INPUT)
     title, points, kind = (table[key] for key in TEST_KEYS)
     if not isinstance(points, int | float) or points <= 0:
-        raise LabError(f"{path}: test {title!r}: points = {points!r} is no number above 0", BAD_INPUT)
+        raise LabError(f"{path}: test {title!r}: points = {points!r} is not a number above 0", BAD_INPUT)
     if kind not in known_kinds():
         raise LabError(f"{path}: test {title!r}: no kind {kind!r}; there are {', '.join(known_kinds())}", BAD_INPUT)
     options = {key: value for key, value in table.items() if key not in (*TEST_KEYS, "of")}
@@ -106,7 +106,7 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
 
 
 def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Test, ...]:
-    """All [[test]]s of a file; their titles tell them apart."""
+    """All [[test]]s of a file. Raises LabError if two have the same title."""
     tests = tuple(test_of(path, table, hidden) for table in tables)
     titles = [test.title for test in tests]
     twice = next((title for title in titles if titles.count(title) > 1), None)
@@ -116,7 +116,7 @@ def tests_of(path: Path, tables: list[object], hidden: bool = False) -> tuple[Te
 
 
 def check_keys(path: Path, found: dict[str, Any]) -> None:
-    """LabError for a key that is unknown, missing, or of the wrong type."""
+    """Raises LabError for a key that is unknown, missing, or of the wrong type."""
     for key in found:
         if key not in KEYS:
             raise LabError(f"{path}: unknown key {key!r}; there are {', '.join(KEYS)}", BAD_INPUT)
@@ -128,17 +128,17 @@ def check_keys(path: Path, found: dict[str, Any]) -> None:
 
 
 def check_files(path: Path, files: list[str], was: dict[str, str]) -> None:
-    """LabError for a file outside the tree, and for a move to what is no file of the lab."""
+    """Raises LabError for a file outside the tree, and for a move to a path that is not a file of the lab."""
     for file in (*files, *was):
         if Path(file).is_absolute() or ".." in Path(file).parts:
             raise LabError(f"{path}: {file!r} lies outside the tree", BAD_INPUT)
     for old, new in was.items():
         if new not in files or old in files:
-            raise LabError(f"{path}: was: {old!r} = {new!r}: it names an old path, and one of files", BAD_INPUT)
+            raise LabError(f"{path}: was: {old!r} = {new!r}: it needs an old path, and one of `files`", BAD_INPUT)
 
 
 def quiz_of(path: Path, table: dict[str, Any]) -> Quiz:
-    """The table [quiz]. LabError when it has not what a quiz needs."""
+    """The table [quiz]. Raises LabError if something that a quiz needs is missing."""
     given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     try:
         made = Quiz(**given)
@@ -156,8 +156,8 @@ def quiz_of(path: Path, table: dict[str, Any]) -> Quiz:
 
 
 def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
-    """The lab with a test for each question of its quiz, if it has one, who grades has the course's secret, and it is
-    known whose submission it is. LabError when the secret could be guessed.
+    """The lab with a test for each question of its quiz, if it has one, the course's secret is at hand, and the
+    student is known. Raises LabError if the secret is too short or long.
     """
     if not lab.quiz or not secret or not (secret / QUIZ_KEY).is_file() or not student:
         return lab
@@ -176,8 +176,8 @@ def with_quiz(lab: Lab, secret: Path | None, student: str) -> Lab:
 
 
 def load(release: Path, name: str, secret: Path | None = None, student: str = "") -> Lab:
-    """The assignment `name` of a tree, with the hidden tests of a secret folder, and the quiz of the student of this
-    name. LabError says what is wrong."""
+    """The assignment `name` of a tree, with the hidden tests of a secret folder, and the quiz of the given student.
+    Raises LabError, which says what is wrong."""
     folder = release / FOLDER / name
     if not name or not (folder / FILE).is_file():
         there = ", ".join(names(release)) or "none"
@@ -211,7 +211,7 @@ def load(release: Path, name: str, secret: Path | None = None, student: str = ""
 
 
 def questions_of(path: Path) -> tuple[Question, ...]:
-    """The questions of a file; none when it is not there. LabError says what is wrong with it."""
+    """The questions of a file; empty if there is no file. Raises LabError, which says what is wrong with it."""
     if not path.is_file():
         return ()
     found = read(path)
@@ -234,18 +234,18 @@ def question_of(path: Path, table: object) -> Question:
         if not isinstance(table[key], kind):
             raise LabError(f"{path}: {key} = {table[key]!r} cannot be used", BAD_INPUT)
     if table["points"] <= 0 or not re.fullmatch(r"[\w.-]+", table["name"]):
-        raise LabError(f"{path}: question {table['name']!r}: a name is one word, and points are above 0", BAD_INPUT)
+        raise LabError(f"{path}: question {table['name']!r}: a name must be one word, and points above 0", BAD_INPUT)
     return Question(table["name"], table["question"].strip(), table["points"], tuple(map(str, table["rubric"])))
 
 
 def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:
-    """The tests of SECRET/NAME.toml. LabError when neither it nor a course's secret is there:
-    grading without them would be a surprise."""
+    """The tests of SECRET/NAME.toml. Raises LabError if neither it nor a course's secret exists, since grading
+    without them would be a surprise."""
     path = secret / f"{name}.toml"
     if not path.is_file() and (secret / QUIZ_KEY).is_file():
         return ()
     if not path.is_file():
-        raise LabError(f"{path} is not there; the secret folder holds [[test]]s for a lab in LAB.toml", USAGE)
+        raise LabError(f"{path} does not exist; the secret folder holds [[test]]s for a lab in LAB.toml", USAGE)
     found = read(path)
     if set(found) != {"test"}:
         raise LabError(f"{path}: it must hold [[test]] tables and nothing else", BAD_INPUT)

@@ -1,17 +1,17 @@
-"""Reading an archive that somebody handed in. This is a program of its own, which imports nothing of ours: it runs in
-the sandbox (tidemark.grade.build.reading), since whoever made the archive may have meant harm.
+"""Reads a submitted archive. This is a separate program that imports none of our modules: it runs in the sandbox
+(tidemark.grade.build.reading), since an archive may be malicious.
 
-On stdin it finds an order, one line of JSON, and behind it the archive; it answers in JSON on stdout:
+It reads an order from stdin, one line of JSON, followed by the archive; it answers in JSON on stdout:
 
-    order    kind: one of SUFFIXES; wanted: a pattern for the names, without folders, of files whose content is asked
-             for; released: paths, of which the SHA-256 is asked for wherever they lie
-    answer   files: [path, content in base64, or null and what is wrong with it]; digests: SHA-256 by path (empty: it
-             is too large); or refused: why the archive was not read to its end
+    order    kind: one of SUFFIXES; wanted: a pattern for the names, without folders, of files whose content is
+             wanted; released: paths of files whose SHA-256 is wanted, at the top or below one folder
+    answer   files: [path, content in base64, or null and what is wrong with it]; digests: SHA-256 by path (empty: the
+             file is too large); or refused: why the archive was not read to its end
 
-Every number in an archive is somebody's claim, so each has a limit here: what the archive unpacks to, its members, the
-length of a header or of a directory, of a file. A tar's headers are read here and not by tarfile, which reads one of
-any length at once; a zip's directory is measured before zipfile reads it. What is left (a compressor that wants
-memory, a name without end) meets the sandbox's limits of memory and time.
+No number in an archive can be trusted, so each has a limit here: the unpacked size, the number of members, the
+length of a header, of a directory and of a file. A tar's headers are read here and not by tarfile, which reads one of
+any length at once; a zip's directory is measured before zipfile reads it. The sandbox limits memory and time for the
+rest (a compressor that wants memory, a name without end).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_MEMBERS = 100_000
 MOST_HEADER = 256 << 10  # an extended header of a tar: a long name, attributes
 MOST_DIRECTORY = 8 << 20  # of a zip
 MOST_FILE = 1 << 20
-MOST_WANTED = 16 << 20  # all files whose content is asked for
+MOST_WANTED = 16 << 20  # all wanted files together
 BLOCK = 512
 END_OF_ZIP, END_SIZE, MOST_COMMENT = b"PK\5\6", 22, 1 << 16
 TARS: dict[str, Callable[[IO[bytes]], Any]] = {
@@ -55,12 +55,12 @@ BROKEN = (
 
 
 class Refused(Exception):
-    """Why an archive is not read to its end."""
+    """The archive is not read to its end; the text says why."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One of an archive. `read` gives its content up to a number of bytes; it works until the next one is asked for."""
+    """A member of an archive. `read` gives its content up to a number of bytes, until the next member is asked for."""
 
     name: str
     is_file: bool
@@ -68,20 +68,20 @@ class Member:
 
 
 class Metered:
-    """What an archive unpacks to, as far as MOST_UNPACKED."""
+    """The unpacked bytes of an archive, up to MOST_UNPACKED."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.left = file, MOST_UNPACKED
 
     def read(self, size: int) -> bytes:
-        """Exactly `size` bytes, or fewer at the end. Refused when there has been too much."""
+        """Exactly `size` bytes, or fewer at the end. Raises Refused if the sum is too large."""
         self.left -= size
         if self.left < 0:
             raise Refused(f"it unpacks to more than {MOST_UNPACKED >> 20} MiB: {SOURCES_ONLY}")
         return self.file.read(size)
 
     def whole(self, size: int) -> bytes:
-        """Exactly `size` bytes."""
+        """Exactly `size` bytes. Raises EOFError if there are fewer."""
         data = self.read(size)
         if len(data) < size:
             raise EOFError("it ends early")
@@ -94,12 +94,12 @@ class Metered:
 
 
 def padding(size: int) -> int:
-    """Bytes from the end of a content in a tar to the next block."""
+    """Bytes from the end of a tar member's content to the next block."""
     return -size % BLOCK
 
 
 def records(data: bytes) -> dict[str, str]:
-    """What an extended header of POSIX (pax) says: "LENGTH KEY=VALUE" and the end of a line, again and again."""
+    """The keys and values of an extended POSIX header (pax), which is a list of lines "LENGTH KEY=VALUE"."""
     found, at = {}, 0
     while at < len(data):
         blank = data.index(b" ", at, at + 20)
@@ -113,9 +113,9 @@ def records(data: bytes) -> dict[str, str]:
 
 
 def extension(header: tarfile.TarInfo, file: Metered) -> dict[str, str]:
-    """What a header that describes the next member says of it."""
+    """The values in a header that describes the next member."""
     if header.size > MOST_HEADER:
-        raise Refused(f"a header in it has {header.size:,} bytes; no name is that long")
+        raise Refused(f"a header in it has {header.size:,} bytes, more than any name needs")
     data = file.whole(header.size)
     file.skip(padding(header.size))
     if header.type == tarfile.GNUTYPE_LONGNAME:
@@ -132,7 +132,7 @@ WITHOUT_CONTENT = (
 
 
 def in_tar(plain: IO[bytes]) -> Iterator[Member]:
-    """The members of a tar, read once, from its beginning to its end."""
+    """The members of a tar, which is read once from its beginning to its end."""
     file, said = Metered(plain), dict[str, str]()
     block = file.whole(BLOCK)
     while len(block) == BLOCK and block.strip(b"\0"):
@@ -164,7 +164,7 @@ def in_tar(plain: IO[bytes]) -> Iterator[Member]:
 
 
 def check_directory(data: bytes) -> None:
-    """Refused when a zip's directory, all of which zipfile reads, is too long."""
+    """Raises Refused if a zip's directory, all of which zipfile reads, is too long."""
     at = data.rfind(END_OF_ZIP, max(0, len(data) - END_SIZE - MOST_COMMENT))
     size = int.from_bytes(data[at + 12 : at + 16], "little") if at >= 0 else 0
     if size > MOST_DIRECTORY:
@@ -187,7 +187,7 @@ def in_zip(data: bytes) -> Iterator[Member]:
 
 
 def cleaned(name: str) -> str:
-    """A member's name with / between its parts; Refused for one that no honest archive has."""
+    """A member's name with / between its parts. Raises Refused for a name that no honest archive has."""
     parts = name.replace("\\", "/").split("/")
     if ".." in parts or parts[0].endswith(":") or (len(parts) > 1 and not parts[0]):
         raise Refused(f"a member is called {name!r}, which lies outside of the archive")
@@ -195,12 +195,12 @@ def cleaned(name: str) -> str:
 
 
 def tails(path: str) -> tuple[str, str]:
-    """A path, and what is left of it without its first folder."""
+    """A path, and the path without its first folder."""
     return path, path.partition("/")[2]
 
 
 def answer(order: dict[str, Any], data: bytes) -> dict[str, Any]:
-    """What was asked for of an archive."""
+    """The answer to an order."""
     wanted, released = re.compile(order["wanted"], re.IGNORECASE), set(order["released"])
     kind, files, digests, room = order["kind"], [], {}, MOST_WANTED
     members = in_zip(data) if kind == ".zip" else in_tar(TARS[kind](io.BytesIO(data)))
@@ -210,7 +210,7 @@ def answer(order: dict[str, Any], data: bytes) -> dict[str, Any]:
         path = cleaned(member.name)
         is_wanted = wanted.fullmatch(path.rpartition("/")[2])
         if is_wanted and not member.is_file:
-            files.append([path, None, f"{path} is no file: hand in the file itself"])
+            files.append([path, None, f"{path} is not a file: hand in the file itself"])
         elif is_wanted or (member.is_file and released.intersection(tails(path))):
             content = member.read(MOST_FILE + 1)
             is_large = len(content) > MOST_FILE

@@ -1,9 +1,9 @@
-"""Which files of a submission are the lab's, whatever became of their names on the way.
+"""Which files of a submission are the lab's, even if their names were changed on the way.
 
-A lab's file is looked for by its path, kernel/mm/policy/clock.c, at the top or below up to LEVELS folders; if nothing
-lies there, by its bare name. Learning platforms change names, so case does not count, nor what they add: "clock (1).c",
-"clock-1.c", "clock - Copy.c", "ada_123_456_clock.c". Two files that may be meant and differ are an error, which names
-both.
+A lab's file is looked for by its path, such as kernel/mm/policy/clock.c, at the top or below up to LEVELS folders; if
+it is not there, by its bare name. Learning platforms change names, so case and their additions are ignored:
+"clock (1).c", "clock-1.c", "clock - Copy.c", "ada_123_456_clock.c". Two different files that may be meant are an error,
+which names both.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ NOT_HANDED_IN = ("__MACOSX", "build")
 
 @dataclass(frozen=True)
 class Found:
-    """A file of a submission whose name is like one of the lab's: its path in it, and what it holds, or why that cannot
-    be had."""
+    """A file of a submission with a name like one of the lab's: its path, and its content, or the problem why there is
+    none."""
 
     path: str
     data: bytes | None
@@ -31,15 +31,15 @@ class Found:
 
 
 def pattern(names: Iterable[str]) -> str:
-    """A pattern, to be used without regard of case, for the names of files that may be meant by these paths. Its group
-    `before` is what stands before."""
+    """A pattern, to be used ignoring case, for the names of files that may be meant by these paths. Its group
+    `before` is the text before the lab's name."""
     pure = [PurePosixPath(name) for name in names]
     either = "|".join(f"{re.escape(path.stem)}{ADDED}{re.escape(path.suffix)}" for path in pure)
     return rf"(?P<before>.*_)?(?:{either})"
 
 
 def is_noise(path: str) -> bool:
-    """Does it lie where nobody lays what is handed in, such as among a lab's starter files?"""
+    """Is the path in a folder that never holds submitted files, such as a lab's starter files?"""
     folders = path.split("/")[:-1]
     return any(part.startswith(".") or part in NOT_HANDED_IN for part in folders) or bool(
         re.search(r"(^|/)labs/[^/]+/starter/", path)
@@ -58,18 +58,18 @@ def lies_at(path: str, file: str) -> bool:
 
 
 def alike(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Are they the same but for case?"""
+    """Are the two equal, ignoring case?"""
     return [part.casefold() for part in some] == [part.casefold() for part in others]
 
 
 def is_named(path: str, file: str) -> bool:
-    """Is it the lab's file by its bare name?"""
+    """Is the path that of the lab's file by its bare name?"""
     return path.count("/") <= LEVELS and bool(re.fullmatch(pattern([file]), path.rpartition("/")[2], re.IGNORECASE))
 
 
 def candidates(found: Iterable[Found], paths: Mapping[str, str]) -> dict[str, list[tuple[str, Found]]]:
-    """For each file of a lab what may be meant by it: (the path as which it was found, the find). `paths` as of
-    Lab.paths."""
+    """For each file of a lab the finds that may be meant by it: (the path as which it was found, the find). `paths` is
+    as Lab.paths."""
     here = [each for each in found if not is_noise(each.path)]
     lying: dict[str, list[tuple[str, Found]]] = {file: [] for file in paths.values()}
     named: dict[str, list[tuple[str, Found]]] = {file: [] for file in paths.values()}
@@ -82,18 +82,18 @@ def candidates(found: Iterable[Found], paths: Mapping[str, str]) -> dict[str, li
 
 
 def the_one(file: str, found: list[tuple[str, Found]]) -> tuple[str, Found]:
-    """What is meant by a file of the lab. LabError when there is a choice, or it cannot be had."""
+    """The find that is meant by a file of the lab. Raises LabError if there is a choice, or it cannot be read."""
     first = found[0]
     for _, each in found:
         if each.problem:
             raise LabError(each.problem)
         if each.data != first[1].data:
-            raise LabError(f"both {first[1].path} and {each.path} may be {file}: keep the one that is meant")
+            raise LabError(f"both {first[1].path} and {each.path} may be {file}: keep only one")
     return first
 
 
 def is_plain(path: str, known: str) -> bool:
-    """Was it handed in as it should be: at its path or by its name, at the top or below one folder?"""
+    """Was it handed in at its path or by its name, at the top or below one folder?"""
     name = PurePosixPath(known).name
     return any(
         path.removesuffix(end).count("/") <= 1 and (path == end or path.endswith(f"/{end}")) for end in (known, name)

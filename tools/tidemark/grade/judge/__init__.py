@@ -1,1 +1,1 @@
-"""What is right, and the verdicts: one kind of test in each module of kinds/."""
+"""Expected results, and verdicts on a student's kernel: one kind of test in each module of kinds/."""

@@ -1,7 +1,7 @@
 """Reading a .toml file that a student has handed in.
 
-A key of many parts, a.b.c, costs tomllib their number squared: in a file of a mebibyte, hours. So both the file and its
-lines have a limit.
+A key of many parts, a.b.c, costs tomllib time that grows with the square of their number: hours for a file of 1 MiB. So
+both the file and its lines have a limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST, LONGEST = 32 << 10, 500  # bytes of the file, of a line
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The file's table. OSError when it is not there; ValueError says what is wrong with it."""
+    """The file's table. Raises OSError if the file is missing, or ValueError, whose text says what is wrong with it."""
     with path.open("rb") as file:
         data = file.read(MOST + 1)
     if len(data) > MOST:
@@ -27,6 +27,6 @@ def read(path: Path) -> dict[str, Any]:
     if any(len(line) > LONGEST for line in data.splitlines()):
         raise ValueError(f"it has a line of more than {LONGEST} bytes")
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))  # Windows may put a mark of the encoding before it
+        return tomllib.loads(data.decode("utf-8-sig"))  # Windows may write a byte order mark before the text
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

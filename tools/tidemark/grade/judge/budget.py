@@ -1,13 +1,13 @@
-"""Budgets: full points up to so many times what the reference solution needs, measured in the same tree.
+"""Budgets: full points up to a multiple of what the reference solution needs, measured in the same tree.
 
-    full, none    the numbers themselves, where no other file of the tree plays a part: a string's faults, for instance
+    full, none    the numbers themselves, if no other file of the tree affects them: a string's faults, for instance
     times         [1.05, 1.2]: full points up to 1.05 times the reference's figure, none from 1.2 times on
 
-How often processes take turns, and so what they read again, hangs on every file of the kernel: also on those of other
-labs, which are solutions in an instructor's tree and starters in a student's. So figures that do are not written into
-lab.toml. In an instructor's tree the release's own kernel is run, once. A student's release has no solutions, but for
-each visible test the figure that `make release` measured with the starters of all other labs; and there the grader
-lays these, whatever the student has made of them.
+How often processes take turns, and so what they read again, depends on every file of the kernel, including those of
+other labs, which are solutions in an instructor's tree and starters in a student's. So figures that depend on them are
+not written into lab.toml. In an instructor's tree the release's own kernel is run, once. A student's release has no
+solutions, but has for each visible test the figure that `make release` measured with the starters of all other labs;
+there the grader installs these starters, whatever the student has changed in them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.machine import Machine
 
-CACHE = "build/reference.json"  # of the release: figures that were measured before
+CACHE = "build/reference.json"  # of the release: figures measured earlier
 
 writing = threading.Lock()
 Figure = Callable[[Test, Machine], float]
@@ -41,26 +41,26 @@ def is_relative(test: Test) -> bool:
 
 
 def of_model(test: Test, name: str) -> Test:
-    """The test as it is put to the reference: `name` is the option that says whose policy it is."""
+    """The test for the reference solution. `name` is the option that names the policy."""
     options = dict(test.options)
     return replace(test, options=options | {name: options.get("like", options.get(name, ""))})
 
 
 def ended_well(test: Test, boot: Boot) -> Boot:
-    """LabError when the reference's own run went wrong."""
+    """Returns the reference's own run. Raises LabError if it went wrong."""
     if boot.outcome is not Outcome.RIGHT:
         raise LabError(f"{test.title}: the reference solution's run: {boot.reason}", FAILED)
     return boot
 
 
 def key_of(test: Test, machine: Machine) -> str:
-    """What a figure depends on."""
+    """A key of everything that a figure depends on."""
     kernel, initrd = (sha256(machine.tree / file) for file in (qemu.KERNEL, qemu.INITRD))
     return json.dumps([kernel, initrd, image.qemu_version(), test.kind, dict(test.options)], sort_keys=True)
 
 
 def remembered(path: Path) -> dict[str, Any]:
-    """The figures of a release that are known; none when there is no such file yet."""
+    """The known figures of a release; empty if there is no such file yet."""
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -69,15 +69,15 @@ def remembered(path: Path) -> dict[str, Any]:
 
 
 def of_reference(test: Test, machine: Machine, figure: Figure) -> float:
-    """The figure of the release's own kernel; measured once, if the release's folder can be written."""
+    """The figure of the release's own kernel; measured only once if the release's folder can be written."""
     objects = object_rules.objects(machine.lab)
     own = replace(machine, tree=machine.release, objects=objects, boots=[], build_results={})
     return float(once(machine.release, key_of(test, own), lambda: figure(test, own)))
 
 
 def once(release: Path, key: str, measure: Callable[[], Any]) -> Any:
-    """What was measured before of a release under this key; if nothing was, measure it, and keep it, if the release's
-    folder can be written."""
+    """The result that is stored for a release under this key. If there is none, measure it, and store it if the
+    release's folder can be written."""
     path = release / CACHE
     known = remembered(path)
     if key in known:
@@ -89,7 +89,7 @@ def once(release: Path, key: str, measure: Callable[[], Any]) -> Any:
 
 
 def limits(test: Test, machine: Machine, figure: Figure) -> tuple[float, float]:
-    """(full, none) of a test. LabError when it has no budget, or two."""
+    """(full, none) of a test. Raises LabError if it has no budget, or two."""
     if is_relative(test) == ("full" in test.options) or ("full" in test.options) != ("none" in test.options):
         raise LabError(f"{test.title}: it needs a budget: times, or full and none", BAD_INPUT)
     if not is_relative(test):

@@ -1,6 +1,6 @@
-"""What a policy decides on a string: what the release's own, the reference solution, does in the simulator.
+"""The decisions of a policy on a string: those of the release's own policy, the reference solution, in the simulator.
 
-A student's release has no solutions; there, what visible tests expect is read from labs/NAME/expected, which `make
+A student's release has no solutions. There, visible tests take their expectations from labs/NAME/expected, which `make
 release` wrote.
 """
 
@@ -26,15 +26,15 @@ from tidemark.grade.witness.machine import Machine
 from tidemark.strings import Given
 
 FOLDER = "expected"
-VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests that need it
+VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests with such expectations
 
 building = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a policy does at one reference: a hit, or a fault for which `victim` leaves (None: a frame was free).
-    `lists`: name to pages, as they were before the reference; `used`: those whose accessed bit was set then.
+    """A policy's decision at one reference: a hit, or a fault that evicts `victim` (None: a frame was free).
+    `lists`: name to pages, before the reference; `used`: the pages whose accessed bit was set then.
     """
 
     page: int
@@ -46,8 +46,8 @@ class Decision:
 
 @functools.cache
 def built(tree: Path, policy: str) -> Path:
-    """The simulator of a policy of a tree that can be trusted, built if need be, by one at a time. LabError when it
-    does not compile.
+    """The simulator of a policy of a trusted tree, built if necessary. One caller at a time. Raises LabError if it does
+    not compile.
     """
     target = f"build/vmsim/{policy}.fast"
     make_trusted(tree, target)
@@ -55,14 +55,14 @@ def built(tree: Path, policy: str) -> Path:
 
 
 def simulator(tree: Path, policy: str) -> Path:
-    """The same, once for all threads that want it at the same time."""
+    """As `built`, but threads that ask at the same time wait for one build."""
     with building:
         return built(tree, policy)
 
 
 def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[Decision]:
-    """The simulator's rows, which say how things are afterwards, as decisions, which say how they were before. Lists
-    have the names that they have in the program, if it is given.
+    """Decisions, with the state before each reference, from the simulator's rows, which have the state afterwards. If
+    `program` is given, lists have the names that they have in it.
     """
     named = explain.named(rows, program) if program else list(rows)
     before = [{"lists": {}, "used": []}, *named[:-1]]
@@ -81,7 +81,7 @@ def decisions_of(rows: Sequence[dict[str, Any]], program: Path | None) -> list[D
 def simulated(
     program: Path, pages: Sequence[int], frames: int, parameters: Iterable[str], names: bool = True
 ) -> list[Decision]:
-    """The decisions of a policy's simulator, a program that can be trusted, with the names of lists or without."""
+    """The decisions of a policy's simulator, a trusted program; `names`: with the names of lists."""
     rows: list[dict[str, Any]] = []
     vmsim.run(program, Given("the string", np.array(pages, np.uint32), 0), frames, parameters, rows.append)
     return decisions_of(rows, program if names else None)
@@ -101,7 +101,7 @@ def model_of(test: Test) -> str:
 def decided(
     tree: Path, policy: str, pages: tuple[int, ...], frames: int, parameters: tuple[str, ...], names: bool
 ) -> list[Decision]:
-    """What a policy of the tree decides on a string; the prefix is played, too, and left out."""
+    """The decisions of a policy of the tree on a string. The prefix is played, too, but left out of the result."""
     prefix = playback.prefix_of(pages, frames)
     return simulated(simulator(tree, policy), (*prefix, *pages), frames, parameters, names)[len(prefix) :]
 
@@ -109,17 +109,17 @@ def decided(
 def decided_by(
     tree: Path, policy: str, test: Test, parameters: Iterable[str] = (), names: bool = True
 ) -> list[Decision]:
-    """The same of a test's string."""
+    """As `decided`, for a test's string."""
     return decided(tree, policy, playback.pages_of(test), int(test.options["frames"]), tuple(parameters), names)
 
 
 def of_reference(tree: Path, test: Test, names: bool = True) -> list[Decision]:
-    """What is right for a test of the kind `victims`, with the names of lists or without."""
+    """The expected decisions of a test of the kind `victims`; `names`: with the names of lists."""
     return decided_by(tree, model_of(test), test, options_of(test)[2], names)
 
 
 def read_again(decisions: Sequence[Decision]) -> list[int]:
-    """The indices of references for which a page is read that had been in memory before."""
+    """The indices of references at which a page is read that had been in memory before."""
     known: set[int] = set()
     found = []
     for at, decision in enumerate(decisions):
@@ -130,17 +130,17 @@ def read_again(decisions: Sequence[Decision]) -> list[int]:
 
 
 def is_compared(test: Test) -> bool:
-    """Does the test ask what a solution decides on its string?"""
+    """Is the test compared with a solution's decisions on its string?"""
     return test.kind in (VICTIMS, FAULTS) and "string" in test.options
 
 
 def file_of(folder: Path, test: Test) -> Path:
-    """Where a lab's folder keeps what a visible test expects."""
+    """The file in a lab's folder with the expectations of a visible test."""
     return folder / FOLDER / (re.sub(r"\W+", "-", test.title.lower()).strip("-") + ".json")
 
 
 def read(machine: Machine, test: Test) -> list[Any]:
-    """What a student's release has for a test. LabError when it has nothing."""
+    """The expectations of a test in a student's release. Raises LabError if there are none."""
     path = file_of(machine.lab.folder, test)
     if not path.is_file():
         raise LabError(f"{path} is missing; the release that you were given has it", BAD_INPUT)
@@ -150,8 +150,8 @@ def read(machine: Machine, test: Test) -> list[Any]:
 
 
 def decisions(machine: Machine, test: Test, names: bool = True) -> list[Decision]:
-    """What is right for a test of the kind `victims`: one decision for each reference of its string. LabError when a
-    student's release does not have it. `names`: lists must have theirs.
+    """The expected decisions of a test of the kind `victims`, one for each reference of its string. Raises LabError if
+    a student's release lacks them. `names`: the lists must have their names.
     """
     if machine.has_solutions:
         return of_reference(machine.release, test, names)
@@ -159,7 +159,7 @@ def decisions(machine: Machine, test: Test, names: bool = True) -> list[Decision
 
 
 def read_again_by_fifo(machine: Machine, test: Test) -> list[int]:
-    """What FIFO makes of the string of a test of the kind `faults`, to compare with: as of read_again."""
+    """The indices of references at which FIFO reads a page again, for a test of the kind `faults`, as a comparison."""
     if machine.has_solutions:
         return read_again(decided_by(machine.release, "fifo", test))
     return [int(at) for at in read(machine, test)]
@@ -171,13 +171,13 @@ def to_json(decision: Decision) -> list[Any]:
 
 
 def from_json(row: Sequence[Any]) -> Decision:
-    """What to_json wrote."""
+    """The decision in a row that to_json made."""
     page, hit, victim, lists, used = row
     return Decision(page, hit, victim, {name: tuple(pages) for name, pages in lists.items()}, frozenset(used))
 
 
 def rows_of(tree: Path, test: Test) -> list[Any]:
-    """What a student's release must have for a test, as JSON has it; nothing when it needs nothing."""
+    """The expectations of a test that a student's release must have, as JSON values; empty if it needs none."""
     if test.hidden or not is_compared(test):
         return []
     if test.kind == VICTIMS:
@@ -186,8 +186,8 @@ def rows_of(tree: Path, test: Test) -> list[Any]:
 
 
 def write(folder: Path, lab: Lab, figures: Mapping[str, float]) -> None:
-    """Write what the visible tests of `lab`, in the instructor's tree, expect into `folder`, which is the lab's in the
-    students' release. `figures`: by title, of tests with a relative budget.
+    """Write the expectations of the visible tests of `lab`, in the instructor's tree, into `folder`, which is the lab's
+    folder in the students' release. `figures`: by title, for tests with a relative budget.
     """
     for test in lab.tests:
         rows = [figures[test.title]] if test.title in figures else rows_of(lab.folder.parents[1], test)

@@ -1,12 +1,12 @@
-"""What processes that fork should share: a model of demand-zero and copy-on-write, held against the frames seen.
+"""Which frames processes share after forks: a model of demand-zero and copy-on-write, compared with observed frames.
 
-    an untouched page has no frame; one that was only read is in the frame of zeros, the same for all
+    an untouched page has no frame; a page that was only read is in the zero frame, which all such pages share
     the first write moves a page to a frame that is cleared for it then
-    after a fork both are in the same frame; who writes first gets a copy, made then
-    who is the last to have a frame keeps it when it writes
-    a table is cleared for a range of 4 MiB in which a page is touched, and given back when nothing is mapped there
+    after a fork, parent and child share the frame; the first process that writes gets a copy, made then
+    the last process that has a frame keeps it when it writes
+    a table is cleared for a range of 4 MiB in which a page is touched, and freed when nothing is mapped in the range
 
-The model decides nothing but that: which frame it is, is the kernel's choice.
+The model decides nothing else: which frame a page gets is the kernel's choice.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 from tidemark.grade.witness.evidence import BIRTH, COPY, FILE_READ, READ, REF, STORE, TABLES, WRITE, ZERO, Evidence
 
-NAMES, ARRAY = 0x50000000 >> 12, 0x60000000 >> 12  # as user/workloads/pages.c has them, in pages
+NAMES, ARRAY = 0x50000000 >> 12, 0x60000000 >> 12  # as in user/workloads/pages.c, in pages
 MAX_PROCESSES, PAGES_PER_TABLE = 8, 1024
 ZEROS = "the frame of zeros"
 
 
 def change(number: int) -> str:
-    """So many tables more or fewer, in words."""
+    """ "2 tables more", "1 table fewer" or "as many tables", for a change of their number."""
     count = f"{abs(number)} table{'s' * (abs(number) > 1)}"
     return f"{count} {'fewer' if number < 0 else 'more'}" if number else "as many tables"
 
@@ -52,13 +52,13 @@ class Operation:
 
 
 class Wrong(Exception):
-    """Something is not as it should be; the text says what."""
+    """The kernel differs from the model; the text says how."""
 
 
 @dataclass
 class Step:
-    """What was seen during one operation: the frame that its page was in, frames that were cleared, copies (from, to),
-    whether pages went to the disk or came from there, and how many tables its process had more, or less, behind it.
+    """What was observed in one operation: the frame that its page was in, cleared frames, copies (from, to), whether
+    pages were read from or written to the disk, and by how much the number of its process's tables changed.
     """
 
     frame: int | None = None
@@ -68,7 +68,7 @@ class Step:
     tables: int = 0
 
     def where(self) -> int:
-        """The frame that its page was in; Wrong when it was never referred to."""
+        """The frame that its page was in. Raises Wrong if the page was never referenced."""
         if self.frame is None:
             raise Wrong("it never got that far")
         return self.frame
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass(eq=False)
 class Copy:
-    """What one or more processes have in a page that was written to."""
+    """A page that was written to, its frame, and the processes that have it."""
 
     page: int
     users: set[int]
@@ -84,7 +84,7 @@ class Copy:
 
 
 def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
-    """A Step for each operation that began. Before each, its process reads its page at NAMES."""
+    """A Step for each operation that began. Before each operation its process reads its own page at NAMES."""
     steps, tables = [Step()], Counter[int]()
     columns = (evidence.events[name].tolist() for name in ("kind", "space", "a", "b"))
     for kind, space, a, b in zip(*columns):
@@ -109,11 +109,11 @@ def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
 
 @dataclass
 class Family:
-    """The processes: which pages each has mapped, in which tables' ranges it has been, and what is in its pages (None:
-    it was only read). `live`: the frames that are in use for that. `filled`: by frame, the operation at which it was
-    last cleared or copied to, and from where; `written`: by frame, what was last written in it.
+    """The processes: by process, its mapped pages, the tables' ranges it has touched, and its pages (None: only read).
+    `live`: the frames that are in use for pages that were written. `filled`: by frame, the operation at which it was
+    last cleared or copied to, and the frame it was copied from; `written`: by frame, the last write to it.
 
-    `clears`, `copies`: those that are not needed are wrong, too; `tables`: and those of tables are counted.
+    `clears`, `copies`: unneeded clears or copies are wrong, too; `tables`: the tables are counted, too.
     """
 
     clears: bool
@@ -128,9 +128,9 @@ class Family:
     zeros: int | None = None
 
     def follow(self, one: Operation, step: Step) -> None:
-        """Judge one operation; Wrong says what is wrong with it."""
+        """Judge one operation. Raises Wrong if the kernel did something else than the model."""
         if step.paged:
-            raise Wrong("pages went to the disk, or came from there: too much memory is in use")
+            raise Wrong("pages were written to the disk, or read from it: too much memory is in use")
         if one.verb in "rwk":
             step.where()
         self.filled |= dict.fromkeys(step.cleared, (one.place, None))
@@ -145,7 +145,7 @@ class Family:
             self.check_tables(step.tables, len(self.areas[one.process]) - before)
 
     def whose(self, frame: int, one: Operation) -> str:
-        """Who else uses a frame, and what for."""
+        """The other users of a frame, and for which page, in words."""
         copy = self.live[frame]
         others = sorted(copy.users - {one.process}) if copy.page == one.first else sorted(copy.users)
         users = " and ".join(f"process {other}" for other in others)
@@ -153,7 +153,7 @@ class Family:
         return f"frame {frame}, which {users} {'use' if len(others) > 1 else 'uses'} for {page}"
 
     def leave(self, process: int, page: int) -> None:
-        """A process has no more to do with what was in a page."""
+        """A process gives up the contents of a page."""
         copy = self.pages[process].pop(page, None)
         if copy:
             copy.users.remove(process)
@@ -161,7 +161,7 @@ class Family:
                 del self.live[copy.frame]
 
     def check_copied(self, one: Operation, step: Step) -> None:
-        """Nothing is copied but what is being written."""
+        """Raises Wrong if a page is copied that is not being written."""
         wanted = self.pages[one.process].get(one.first) if one.verb in "wk" else None
         for source, frame in step.copied:
             copy = self.live.get(source)
@@ -170,10 +170,10 @@ class Family:
             text = f"page {copy.page} was copied, from frame {source} to frame {frame}"
             if one.verb == "f":
                 raise Wrong(f"{text} (expected: parent and child share it until one of them writes)")
-            raise Wrong(f"{text}, although nobody wrote to it")
+            raise Wrong(f"{text}, although no process wrote to it")
 
     def check_cleared(self, one: Operation, step: Step) -> None:
-        """A frame is cleared for the page if it is new, and one for the table if that is; no others."""
+        """Raises Wrong unless one frame is cleared for a new page, one for a new table, and no others."""
         areas, area = self.areas[one.process], one.first // PAGES_PER_TABLE
         new = area not in areas
         areas.add(area)
@@ -184,30 +184,30 @@ class Family:
         expected = f"expected: {' and '.join(reasons) or 'none'}"
         if nr < page + new:
             raise Wrong(
-                "no frame was cleared for a table: the range's last one was never given back, or GFP_ZERO did not "
+                "no frame was cleared for a table: the range's last table was never freed, or GFP_ZERO did not "
                 f"clear this one ({expected})"
             )
         raise Wrong(f"{nr} frames were cleared ({expected})")
 
     def check_tables(self, more: int, expected: int) -> None:
-        """The page directory names a table for each range in which a page is touched and mapped."""
+        """Raises Wrong unless the page directory names a table for each range in which a page is touched and mapped."""
         if more != expected:
             raise Wrong(f"its page directory names {change(more)} (expected: {change(expected)})")
 
     def read(self, one: Operation, step: Step) -> None:
-        """A load: the page is where it was, or nobody wrote to it so far."""
+        """A load: a written page is in its frame, an unwritten page in the zero frame."""
         frame, copy = step.where(), self.pages[one.process].get(one.first)
         if copy:
             return self.stays(one, copy, frame)
         if frame in self.live:
-            raise Wrong(f"nobody has written to it, but it is in {self.whose(frame, one)}")
+            raise Wrong(f"no process has written to it, but it is in {self.whose(frame, one)}")
         if frame in self.filled or self.zeros not in (None, frame):
             raise Wrong(f"it got frame {frame} for itself (expected: {ZEROS}, which all unwritten pages share)")
         self.zeros = frame
         self.pages[one.process][one.first] = None
 
     def stays(self, one: Operation, copy: Copy, frame: int) -> None:
-        """A page is found in the frame where it was."""
+        """Raises Wrong unless a page is in the frame that it was in."""
         if frame == copy.frame:
             return
         if frame == self.zeros:
@@ -216,7 +216,7 @@ class Family:
         raise Wrong(f"it is in {there} (expected: frame {copy.frame}, where it was)")
 
     def write(self, one: Operation, step: Step) -> None:
-        """A store: to a frame of its own."""
+        """A store: the page must be in a frame that no other process has."""
         frame, copy = step.where(), self.pages[one.process].get(one.first)
         moved, alone = not copy or frame != copy.frame, copy is not None and copy.users == {one.process}
         if copy and alone and moved and self.copies:
@@ -230,7 +230,7 @@ class Family:
         self.written[frame] = one
 
     def needless(self, one: Operation, copy: Copy, frame: int) -> None:
-        """The only one who had a page got another frame for it."""
+        """The only process that had a page got another frame for it: raises Wrong."""
         if self.filled.get(frame) == (one.place, copy.frame):
             raise Wrong(
                 f"it was copied, from frame {copy.frame} to frame {frame}, although no other process had it any more "
@@ -239,7 +239,7 @@ class Family:
         self.stays(one, copy, frame)
 
     def check_moved(self, one: Operation, step: Step, copy: Copy | None) -> None:
-        """What the kernel wrote for a program is where the program finds it."""
+        """Raises Wrong if a program does not find what the kernel wrote for it."""
         made = [to for source, to in step.copied if copy and source == copy.frame] or ([] if copy else step.cleared)
         if one.verb == "k" and made and step.frame == (copy.frame if copy else self.zeros):
             raise Wrong(
@@ -248,7 +248,7 @@ class Family:
             )
 
     def check_new(self, one: Operation, copy: Copy | None, frame: int) -> None:
-        """A frame that a page moved to when it was written: nobody else's, and filled just then from where it was."""
+        """Raises Wrong unless a written page's new frame is unshared, and was filled just then from the old one."""
         if frame == self.zeros:
             raise Wrong(f"what was written is in {ZEROS}, {frame}, which all unwritten pages share")
         if frame in self.live:
@@ -256,7 +256,7 @@ class Family:
             raise Wrong(f"it is in {self.whose(frame, one)} (expected: {expected})")
         place, source = self.filled.get(frame, (0, None))
         if not copy and self.zeros is None and source not in {None, *self.filled, *self.live}:
-            self.zeros = source  # it was filled before all this, and what is read shows that it holds zeros
+            self.zeros = source  # it was filled earlier, and reads show that it holds zeros
         if place == one.place and (source == copy.frame if copy else source in (None, self.zeros)):
             return
         if copy:
@@ -266,10 +266,10 @@ class Family:
             text = f": what process {last.process} wrote to page {last.first} is still in it" if last else ""
             raise Wrong(f"it got frame {frame}, which was not cleared{text}")
         if self.clears:
-            raise Wrong(f"it got frame {frame}, cleared at operation {place}, when nobody had written to it yet")
+            raise Wrong(f"it got frame {frame}, cleared at operation {place}, before any process wrote to it")
 
     def fork(self, one: Operation, step: Step) -> None:
-        """The child has all that its parent has. (When its tables are made is not judged.)"""
+        """The child has all that its parent has. (The time at which its tables are made is not judged.)"""
         self.pages[one.first] = dict(self.pages[one.process])
         self.mapped[one.first] = set(self.mapped[one.process])
         self.areas[one.first] = set()
@@ -283,7 +283,7 @@ class Family:
         del self.pages[one.first]
 
     def drop(self, one: Operation, step: Step) -> None:
-        """Pages are mapped anew, or unmapped. A table goes when nothing is mapped in its range any more."""
+        """Pages are mapped anew, or unmapped. A table is freed when nothing is mapped in its range any more."""
         pages, mapped = range(one.first, one.second + 1), self.mapped[one.process]
         for page in pages:
             self.leave(one.process, page)
@@ -295,15 +295,15 @@ class Family:
 
 
 def torn_fork(evidence: Evidence) -> str:
-    """A page in which a child found what its parent wrote after the fork, in a sentence; "" when there is none. For
-    runs that went wrong before their script could say so.
+    """A page in which a child found what its parent wrote after the fork, in a sentence; "" if there is none. For runs
+    that went wrong before their script could report it.
 
-    A fork clears tables for the child, and these are the last frames cleared before the child first runs. What its
-    parent stored to later must not be where the child finds the page.
+    A fork clears tables for the child, and these are the last frames cleared before the child first runs. Whatever its
+    parent stores to later must not be the frame in which the child finds the page.
     """
     columns = (evidence.events[name].tolist() for name in ("kind", "space", "a", "b"))
-    stored: dict[int, dict[int, tuple[int, int]]] = {}  # by frame and page: space, when
-    forked: dict[int, int] = {}  # by space: when, as far as can be seen
+    stored: dict[int, dict[int, tuple[int, int]]] = {}  # by frame and page: (space, event index)
+    forked: dict[int, int] = {}  # by space: event index of the last clear before it first ran
     cleared = 0
     for at, (kind, space, a, b) in enumerate(zip(*columns)):
         if kind == BIRTH:

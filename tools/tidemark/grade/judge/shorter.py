@@ -1,5 +1,5 @@
-"""A first difference, made short: the string and the frames that are left when nothing more can go, seen in the
-simulator and then in the kernel. What is right says the reference solution, or, in a student's release, the textbook.
+"""A first difference made short: the string and the frames that remain when nothing more can be left out, confirmed in
+the simulator and then in the kernel. The reference solution, or in a student's release the textbook, decides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Decides = Callable[[Sequence[int], int], list[Decision]]
 
 @dataclass(frozen=True)
 class Shorter:
-    """A string, frames that are empty when it begins, and a sentence about its last reference."""
+    """A string, the number of initially empty frames, and a sentence about its last reference."""
 
     pages: list[int]
     frames: int
@@ -27,7 +27,7 @@ class Shorter:
 
 
 def model_of(machine: Machine, test: Test) -> Decides | None:
-    """What is right for any string; None: nobody here knows."""
+    """A function that says what is right for any string; None if neither a textbook model nor a solution is at hand."""
     name, parameters = expected.model_of(test), expected.options_of(test)[2]
     if name in textbook.MODELS:
         return textbook.MODELS[name]
@@ -38,14 +38,14 @@ def model_of(machine: Machine, test: Test) -> Decides | None:
 
 
 def difference(own: Sequence[Decision], right: Sequence[Decision]) -> int | None:
-    """The index of the first reference for which another page leaves; None too when not all could be compared."""
+    """The index of the first reference with another victim; None if there is none, or not all could be compared."""
     pairs = enumerate(zip(own, right))
     at = next((at for at, (mine, due) in pairs if mine.victim != due.victim), None)
     return at if len(own) == len(right) else None
 
 
 def in_kernel(machine: Machine, test: Test, pages: Sequence[int], frames: int, own: Decision) -> bool:
-    """Does the kernel send away the same page at the last reference as the simulator does?"""
+    """Does the kernel evict the same page at the last reference as the simulator does?"""
     policy, _, parameters = expected.options_of(test)
     played = play(machine, policy, pages, frames, parameters)
     if played.boot.outcome is not Outcome.RIGHT:
@@ -54,8 +54,8 @@ def in_kernel(machine: Machine, test: Test, pages: Sequence[int], frames: int, o
 
 
 def sentence(page: int, at: int, due: Decision, mine: Decision) -> str:
-    """What differs."""
-    yours = "no page left" if mine.victim is None else f"yours {mine.victim}"
+    """The difference at one reference, as a sentence."""
+    yours = "yours evicted none" if mine.victim is None else f"yours {mine.victim}"
     wanted = "none" if due.victim is None else f"victim page {due.victim}"
     return f"there, at reference {at + 1}, to page {page}: expected {wanted}, {yours}"
 
@@ -63,14 +63,14 @@ def sentence(page: int, at: int, due: Decision, mine: Decision) -> str:
 def find(
     machine: Machine, test: Test, playback: Playback, at: int, own: Decides, ahead: Ahead = without_preparing
 ) -> Shorter | None:
-    """A shorter string on which the policy `own` goes wrong as it did in the playback, at the reference `at`; None:
-    there is none, or the kernel does not confirm it. `ahead` hears what `own` will be asked about next.
+    """A shorter string on which the policy `own` goes wrong as it did in the playback, at the reference `at`; None if
+    there is none, or the kernel does not confirm it. `ahead` is told which strings `own` will be asked about next.
     """
     right, frames = model_of(machine, test), int(test.options["frames"])
     if not right:
         return None
 
-    silent = False  # it has once not answered in time, and would not the next hundred times
+    silent = False  # it once did not answer in time, and would not the next hundred times
 
     def goes_wrong(pages: Sequence[int], few: int) -> bool:
         nonlocal silent
@@ -92,7 +92,7 @@ def find(
     last = difference(mine, due)
     if last is None or last != len(pages) - 1:
         return None
-    played = own((*prefix_of(pages, few), *pages), few)  # as the kernel will be asked, which takes longer
+    played = own((*prefix_of(pages, few), *pages), few)  # the string that the kernel will play, which takes longer
     if not played or played[-1].victim != mine[last].victim or not in_kernel(machine, test, pages, few, mine[last]):
         return None
     return Shorter(pages, few, sentence(pages[last], last, due[last], mine[last]))

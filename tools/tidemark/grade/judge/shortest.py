@@ -1,9 +1,9 @@
-"""The shortest string, with the fewest frames, on which a policy does what it should not.
+"""The shortest string, with the fewest frames, on which a policy goes wrong.
 
 Delta debugging (A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE Transactions on
-Software Engineering 28(2), 2002): pieces are left out as long as it still goes wrong, large ones first. What is asked
-is a simulator, which is quick; that the kernel does the same is looked at afterwards. How often it is asked is bounded,
-by a number and not by time, so that the same files always get the same message.
+Software Engineering 28(2), 2002): pieces are left out as long as the policy still goes wrong, large ones first. The
+question goes to a simulator, which is quick; whether the kernel does the same is checked afterwards. The number of
+questions, not the time, is limited, so that the same files always get the same message.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 MOST_TRIES = 120
-FEW_FRAMES = (3, 4, 6, 8, 12)  # tried instead of what the test has; the kernel has no fewer
+FEW_FRAMES = (3, 4, 6, 8, 12)  # tried instead of the test's number; the kernel needs at least 3
 
-AT_ONCE = 8  # of which the first that goes wrong will do
+AT_ONCE = 8  # cases prepared together; the first that goes wrong is taken
 
 Case = tuple[Sequence[int], int]  # a string, and frames
 GoesWrong = Callable[[Sequence[int], int], bool]
@@ -21,11 +21,11 @@ Ahead = Callable[[Sequence[Case]], None]
 
 
 def without_preparing(cases: Sequence[Case]) -> None:
-    """Each is asked about when its turn comes."""
+    """Do nothing: each case is computed when it is asked about."""
 
 
 class Tries:
-    """Asks, and counts: when there have been too many, nothing goes wrong any more."""
+    """Asks and counts. After too many questions the answer is always that nothing goes wrong."""
 
     def __init__(self, goes_wrong: GoesWrong, ahead: Ahead = without_preparing, most: int = MOST_TRIES) -> None:
         self.goes_wrong, self.ahead, self.left = goes_wrong, ahead, most
@@ -47,13 +47,13 @@ class Tries:
 
 
 def renumbered(pages: Sequence[int]) -> list[int]:
-    """The same string with pages 1, 2, 3, ... in the order in which they first come."""
+    """The string with its pages renamed 1, 2, 3, ... in the order of their first references."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(page, len(numbers) + 1) for page in pages]
 
 
 def without_pieces(pages: list[int], frames: int, tries: Tries) -> list[int]:
-    """Leave out pieces of the string, half as large each time, until no single reference can go."""
+    """Leave out pieces of the string, half as large each time, until no single reference can be left out."""
     size = max(1, len(pages) // 2)
     while True:
         at, left = 0, len(pages)
@@ -71,7 +71,7 @@ def without_pieces(pages: list[int], frames: int, tries: Tries) -> list[int]:
 
 
 def without_whole_pages(pages: list[int], frames: int, tries: Tries) -> list[int]:
-    """Leave out all references to a page."""
+    """Leave out all references to a page, for each page for which that is possible."""
     left = sorted(set(pages), key=pages.count)
     while left:
         shorter = [[each for each in pages if each != page] for page in left]
@@ -83,7 +83,7 @@ def without_whole_pages(pages: list[int], frames: int, tries: Tries) -> list[int
 
 
 def with_fewer_frames(pages: Sequence[int], frames: int, tries: Tries) -> int:
-    """The fewest frames of a few numbers with which it goes wrong, or else those that there are."""
+    """The least number of FEW_FRAMES with which the policy goes wrong, or `frames`."""
     fewer = [few for few in FEW_FRAMES if few < frames]
     found = tries.first([(pages, few) for few in fewer])
     return frames if found is None else fewer[found]
@@ -92,8 +92,8 @@ def with_fewer_frames(pages: Sequence[int], frames: int, tries: Tries) -> int:
 def shortest(
     pages: Sequence[int], frames: int, goes_wrong: GoesWrong, ahead: Ahead = without_preparing
 ) -> tuple[list[int], int] | None:
-    """A string of which no reference can be left out, and frames; None: the simulator finds nothing wrong with it.
-    `ahead` hears which cases `goes_wrong` is about to be asked about, up to the first that does."""
+    """A string from which no reference can be left out, and frames; None if the simulator finds nothing wrong with it.
+    `ahead` is told which cases `goes_wrong` is about to be asked about, up to the first that does."""
     tries = Tries(goes_wrong, ahead)
     if not tries(pages, frames):
         return None

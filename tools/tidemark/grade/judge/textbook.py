@@ -1,7 +1,7 @@
-"""What textbooks say that FIFO and second chance do with a string of references: what policies are held against where
+"""FIFO and second chance as textbooks describe them, for a string of references. Policies are compared with these if
 no solution is at hand, as in a student's release.
 
-They share nothing with the kernel or the simulator. The access that faults does not count as a use; every other one
+They share nothing with the kernel or the simulator. The access that faults does not count as a use; every other access
 does.
 """
 
@@ -27,8 +27,8 @@ def fifo(pages: Sequence[int], frames: int) -> list[Decision]:
 
 
 def clock(pages: Sequence[int], frames: int) -> list[Decision]:
-    """Second chance (F. Corbato, 1968), as in the books: an array, an accessed bit for each element, and a hand. The
-    circle is shown from where the hand is.
+    """Second chance (F. Corbato, 1968), as in textbooks: an array, an accessed bit for each element, and a hand. The
+    circle is listed from the hand on.
     """
     array: list[int] = []
     used: set[int] = set()

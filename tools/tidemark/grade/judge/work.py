@@ -1,11 +1,11 @@
-"""Have the programs of a run done their work? And was memory as short as it was meant to be?
+"""Checks that the programs of a run have done their work, and that memory was as short as intended.
 
-How many instructions a program executes depends on the compiler and on the C library. So lab.toml holds no such number:
-the same command runs in a kernel of the same build with the lab's starter (witness.baseline), once for a release, and a
-run must come to a part of what was seen there. Options of a test:
+The number of instructions of a program depends on the compiler and on the C library, so lab.toml holds no such number.
+Instead the same command runs in a kernel of the same build with the lab's starter (witness.baseline), once per release,
+and a run must reach a part of the starter's figures. Options of a test:
 
-    work     the part of the starter's instructions of programs that must be executed
-    reads    the part of the pages that the starter reads from the swap area that must be read
+    work     the part of the starter's program instructions that must be executed
+    reads    the part of the starter's pages read from the swap area that must be read
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def done(run: Boot) -> tuple[int, int]:
 
 
 def with_starter(test: Test, machine: Machine, runs: Runs) -> tuple[int, int]:
-    """The same of the starter's run."""
+    """As `done`, for the starter's run."""
     made_of = baseline.made_of(machine.release, machine.lab)
     key = json.dumps(["starter", made_of, image.qemu_version(), test.kind, dict(test.options)], sort_keys=True)
 
@@ -44,11 +44,11 @@ def with_starter(test: Test, machine: Machine, runs: Runs) -> tuple[int, int]:
 
 
 def undone(test: Test, machine: Machine, run: Boot, runs: Runs) -> Verdict | None:
-    """The verdict on a run in which programs were killed, have not done their work, or had too much memory; None: all
-    is well."""
+    """The verdict on a run in which programs were killed, did not do their work, or had too much memory; None if all is
+    well."""
     killed, (work, reads) = run.evidence.count(KILLED), done(run)
     if killed:
-        return wrong(f"there was no memory left: the kernel killed {killed} of the programs")
+        return wrong(f"out of memory: the kernel killed {killed} of the programs")
     if "least_user" in test.options or "least_read" in test.options:
         said = "instead of least_user and least_read give work and reads, parts of what the starter's run comes to"
         raise LabError(f"{test.title}: {said}", BAD_INPUT)

@@ -1,1 +1,1 @@
-"""What is seen of a kernel that runs, from outside: evidence that its console has no say in."""
+"""Evidence of a running kernel, taken from outside, which its console cannot influence."""

@@ -1,5 +1,5 @@
-"""A kernel of our files alone, with a lab's starter in the place of what was handed in: what a submission is compared
-with must not be the submission's to choose."""
+"""A kernel built from release files alone, with a lab's starter in place of the submission. A submission is compared
+with it, so the submission must not be able to choose it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ making = threading.Lock()
 
 
 def made_of(release: Path, students: Lab) -> str:
-    """A hash of what that kernel is made of: the release without the files of this lab, and, in a student's release,
-    where starters take their places, without those of all labs."""
+    """A hash of what that kernel is made of: the release without the files of this lab, or, in a student's release,
+    where starters replace them, without the files of all labs."""
     theirs = lab.students_files(release) if (release / tree.MANIFEST).is_file() else set(students.files)
     sources = (file for file in tree.files_of(release) if str(file) not in theirs and file.suffix not in tree.TEXTS)
     flags = release / "build/flags"
@@ -33,8 +33,8 @@ def made_of(release: Path, students: Lab) -> str:
 
 
 def machine(students: Machine) -> Machine:
-    """The machine with that kernel, made once in a grading; nothing that it does is held against the student.
-    LabError when it cannot be built."""
+    """The machine with that kernel, made once per grading. What it does does not count for the student.
+    Raises LabError if it cannot be built."""
     ours = replace(students, tree=students.scratch / FOLDER, objects=(), boots=[])
     with making:
         if not ours.tree.is_dir():

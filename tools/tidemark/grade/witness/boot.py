@@ -1,6 +1,6 @@
-"""Booting a kernel with a student's code in it, under the plugin that takes the evidence.
+"""Booting a kernel with a student's code, under the plugin that records the evidence.
 
-It runs in the sandbox, on copies of the kernel and its first file system: all that a run can change is thrown away.
+It runs in the sandbox, on copies of the kernel and its first file system: all that a run can change is discarded.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
 from tidemark.grade.witness.evidence import Evidence
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
-GUESTS_FAULT = 72  # with which the plugin ends QEMU when the guest has done what leaves nothing to be recorded
+GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more
 DISK = "disk.img"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
-LIMIT_S, WALL_LIMIT_S = 300, 3000  # of processor time, and by the clock: last resorts, the budget comes long before
+LIMIT_S, WALL_LIMIT_S = 300, 3000  # processor time and wall clock: last resorts, long after the budget
 
-# Of references: none; loads and stores; one record for a run of both to a page (refs= of tools/plugin/evidence.c).
+# Recorded references: none; loads and stores; one record per run to a page (refs= of tools/plugin/evidence.c).
 NO_REFS, EACH_KIND, EITHER_KIND = range(3)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is to run: a command line of the guest, and how; vm, mem, swap, frames, cmdline and seed as of `make qemu`.
+    """A run: a command line of the guest, and options; vm, mem, swap, frames, cmdline and seed as in `make qemu`.
 
     `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
-    recorded; with NO_REFS nothing is known of them, nor of pages of programs that the student's code touches. `disk`:
-    an image for a modelled disk, sda; the run gets a copy. `tables`: page tables are counted. `budget`: instructions,
-    kernel's and programs', after which the run is ended.
+    recorded; with NO_REFS neither they nor program pages that the student's code touches are known. `disk`:
+    an image for a modelled disk, sda; the run gets a copy. `tables`: page tables are counted. `budget`: the number of
+    instructions, of kernel and programs, after which the run is ended.
     """
 
     command: str
@@ -59,8 +59,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Boot:
-    """How a run ended: `reason` in a line, `console` to be shown, never trusted, and what was seen from outside.
-    `went_wrong`: by the guest's own account. `left`: what is there of the run until its test is judged, if it may be
+    """How a run ended: `reason` in a line, `console` for display only, and the evidence recorded from outside.
+    `went_wrong`: by the guest's own account. `left`: the files of the run until its test is judged, if they may be
     wanted."""
 
     outcome: Outcome
@@ -72,8 +72,8 @@ class Boot:
 
 
 def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, str]:
-    """How a run ended, from qemu.unattended's answer and QEMU's last message. LabError when that was not the guest's
-    doing, or evidence is missing.
+    """(outcome, reason) of a run, from the result of qemu.unattended and QEMU's last message. Raises LabError if the
+    guest did not cause the end, or evidence is missing.
     """
     number = -status if status < 0 else max(status - 128, 0)  # of a signal
     known = {
@@ -92,7 +92,7 @@ def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, 
         found = known[code]
     elif status == 0:
         found = Outcome.PANICKED, "the machine was reset by a triple fault"
-    elif status % 2 and seen.whole and seen.instructions:  # by the exit device, with no code that a run ends with
+    elif status % 2 and seen.whole and seen.instructions:  # through the exit device, with a code that no run uses
         found = Outcome.PANICKED, f"the kernel ended the machine itself, by machine_exit({status // 2}) or its like"
     elif status == GUESTS_FAULT:
         found = Outcome.PANICKED, f"the machine came to a stop: {said.removeprefix('tidemark plugin: ')}"
@@ -103,14 +103,14 @@ def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, 
     else:
         raise LabError(f"QEMU did not run the kernel: {said or f'status {status}'}", FAILED)
     if not seen.whole and code in known and code != qemu.TIMED_OUT:
-        raise LabError("what the plugin recorded is cut off: is the disk full?", FAILED)
+        raise LabError("the plugin's record stops early: is the disk full?", FAILED)
     if seen.whole and not seen.programs_ran:
         return Outcome.NO_BOOT, f"no program ever ran: {found[1]}"
     return found
 
 
 def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) -> None:
-    """Copy the tree's kernel into a folder, all that a run sees, and its first file system, with `files` added."""
+    """Copy into a folder all that a run sees: the tree's kernel, and its first file system with `files` added."""
     (folder / "build").mkdir()
     shutil.copyfile(workspace.tree / qemu.KERNEL, folder / qemu.KERNEL)
     archive = (workspace.tree / qemu.INITRD).read_bytes()
@@ -143,7 +143,7 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], box: Sandbox
 
 
 def boot(workspace: Workspace, run: Run) -> Boot:
-    """Boot the workspace's kernel. LabError when it could not be run for a reason that is not the student's."""
+    """Boot the workspace's kernel. Raises LabError if it could not be run and the student is not the cause."""
     large = kernel_size.too_large(workspace.tree / qemu.KERNEL, qemu.size_bytes(run.mem, "mem"))
     if large:
         return Boot(Outcome.NO_BOOT, large, "", evidence.NOTHING)

@@ -1,4 +1,4 @@
-"""Runs that several tests of a lab want: each is made once, which nobody notices, because runs are exact."""
+"""Runs that several tests of a lab need. Each is made once, which makes no difference, because runs are exact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidemark.grade.witness.machine import Machine
 
 Key = tuple[object, ...]
 
-MOST = 40  # that are kept
+MOST = 40  # runs that are kept
 keeping = threading.Lock()
 turns: dict[Key, threading.Lock] = {}
 known: dict[Key, Boot] = {}
@@ -28,7 +28,7 @@ def keep(key: Key, run: Boot) -> None:
 
 
 def boot(machine: Machine, run: str, **options: Any) -> Boot:
-    """As machine.boot(run, **options), made at most once for a kernel; who asks meanwhile waits for it."""
+    """As machine.boot(run, **options), made at most once per kernel. Other threads that ask for it meanwhile wait."""
     image = sha256(machine.tree / qemu.KERNEL), sha256(machine.tree / qemu.INITRD)
     key = (machine.lab.name, *image, run, *sorted(options.items()))
     with keeping:

@@ -1,7 +1,7 @@
-"""What the kernel's functions give to a policy or a guard, and what they must be handed: for tools/plugin/owned.c.
+"""The kernel functions' results for policies and guards, and rules on their arguments: for tools/plugin/owned.c.
 
-A function that is not listed gives nothing that may be touched, and believes what it is handed. Whoever lets a lab's
-files use another one that gives memory lists it here.
+A function that is not listed returns nothing that may be accessed, and its arguments are not checked. If a lab's files
+may use another function that returns memory, list it here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Argument(IntEnum):
 
 
 class Gives(IntEnum):
-    """What a function gives, as the plugin numbers it."""
+    """What a function returns, as the plugin numbers it."""
 
     NOTHING = 0
     AS_ASKED = 1
@@ -34,11 +34,11 @@ class Gives(IntEnum):
 
 
 def code(first: int = 0, second: int = 0, gives: int = 0, size: int = 0) -> int:
-    """A contract in a number."""
+    """A contract as a number."""
     return first | second << 4 | gives << 8 | size << 12
 
 
-# Sizes that C knows: what the compiler is asked for, in this order, beside the layout of struct page.
+# Sizes in C: the compiler is asked for them, in this order, besides the layout of struct page.
 SIZES = (
     "sizeof(struct mm_struct)",
     "sizeof(struct vm_scan)",
@@ -58,7 +58,7 @@ VARIADIC = 1 << 31  # all arguments are on the stack
 
 
 def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
-    """By function; bytes of what three of them give."""
+    """The contracts by function. `policy_mm`, `guard_mm`, `ghost`: bytes of the memory that these functions return."""
     made = dict.fromkeys(OF_PAGE.split(), code(Argument.PAGE))
     made |= dict.fromkeys(OF_PROCESS.split(), code(Argument.PROCESS))
     made |= dict.fromkeys(OF_FILE.split(), code(Argument.THE_HOOKS))
@@ -77,7 +77,7 @@ def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
 
 
 def options(kernel: Elf, sizes: list[int]) -> Mapping[str, str]:
-    """The plugin's options; `sizes`: as SIZES asks."""
+    """The plugin's options. `sizes`: the values of SIZES."""
     process, scan, *given = sizes
     there = kernel.globals
 

@@ -1,11 +1,11 @@
-"""What was seen, from outside, of a kernel with a student's code in it.
+"""Observations, from outside, of a kernel with a student's code.
 
-The plugin (tools/plugin/evidence.c) sees every reference of a program, with the frame that it went to, and every page
-that is cleared, copied, or moved between a frame and the modelled disk. From the order of these events follows what the
-student's code decided, whatever the guest prints: a page that is read from the store had been evicted, and what is
-written to it is a victim. What moves between a frame and the disk for files is told apart (FILE_READ, FILE_WRITE): a
-page of a file, which no process has lost. The plugin also sees which code touches what, and a student's has no business
-with most.
+The plugin (tools/plugin/evidence.c) sees every reference of a program, with its frame, and every page
+that is cleared, copied, or moved between a frame and the modelled disk. The order of these events shows the decisions
+of the student's code, whatever the guest prints: a page that is read from the store had been evicted, and a page
+written to it is a victim. Transfers between a frame and the disk for files are recorded separately (FILE_READ,
+FILE_WRITE): they are pages of a file, which no process has lost. The plugin also sees which code accesses what, and a
+student's code may access little.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 
 @dataclass(frozen=True)
 class Breach:
-    """What the student's code did where it has no business. `what`: "user memory", "page of a program", "kernel data",
+    """An access of the student's code that it may not make. `what`: "user memory", "page of a program", "kernel data",
     "rule of the seam", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it
-    in a sentence, `place` where that was, as `tidemark gdb` takes it, if the run does not say it itself.
+    in a sentence, `place` its place in the notation of `tidemark gdb`, unless the run itself shows it.
     """
 
     what: str
@@ -50,10 +50,10 @@ class Breach:
 
 @dataclass(frozen=True)
 class References:
-    """A string of references to the array of the workload refstring, each with the frame it went to, whether the page
-    had to be read from the store for it, and the index of its (first) event. `victims`: for each eviction, how many
-    references there had been, and the page. Pages count from 0 in order of first use. A page that is evicted without
-    having been changed is not written, and so not among the victims. `written`: the indices of the victims' events.
+    """A string of references to the array of the workload refstring: each with its frame, whether the page
+    had to be read from the store for it, and the index of its (first) event. `victims`: for each eviction, the number
+    of references before it, and the page. Pages count from 0 in order of first use. A clean page is evicted without
+    being written, and so is not among the victims. `written`: the indices of the victims' events.
     """
 
     pages: np.ndarray
@@ -66,9 +66,9 @@ class References:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the plugin saw. `events`: an array of EVENT, in order; see tools/plugin/evidence.c for the kinds. Spaces
-    count from 1 in order of appearance; a page directory that is used again is another space. `virtual_ns` of QEMU's
-    clock at the end, 0 when the budget ended the run. `whole`: nothing is missing at the end.
+    """The plugin's observations. `events`: an array of EVENT, in order; see tools/plugin/evidence.c for the kinds.
+    Spaces count from 1 in order of appearance; a page directory that is used again is another space. `virtual_ns`:
+    QEMU's clock at the end, 0 if the budget ended the run. `whole`: nothing is missing at the end.
     """
 
     events: np.ndarray
@@ -80,11 +80,11 @@ class Evidence:
 
     @property
     def nr_spaces(self) -> int:
-        """Numbers of spaces lie below this one."""
+        """An upper bound of the spaces' numbers, exclusive."""
         return int(self.events["space"].max(initial=0)) + 1
 
     def count(self, kind: int) -> int:
-        """How many events there are of a kind."""
+        """The number of events of a kind."""
         return int((self.events["kind"] == kind).sum())
 
     @property
@@ -108,15 +108,15 @@ class Evidence:
         return np.flatnonzero((kinds <= STORE) & (pages >= MMAP_PAGES.start) & (pages < MMAP_PAGES.stop))
 
     def main_space(self) -> int:
-        """The workload: the space that refers to most pages of the mmap area, of several the last; 0: there is none."""
+        """The workload's space: the last of those that reference most pages of the mmap area; 0 if there is none."""
         used = self.events[self._mapped]
         pages = np.unique(used["space"].astype(np.uint64) << np.uint64(32) | used["a"]) >> np.uint64(32)
         nr_pages = np.bincount(pages.astype(np.int64), minlength=1)
         return len(nr_pages) - 1 - int(nr_pages[::-1].argmax())
 
     def string(self, space: int) -> References:
-        """The references of the workload refstring in `space` to its array, which is what it maps last: from the lowest
-        page of the mmap area on, those that it uses first when it uses that page, or later.
+        """The references of the workload refstring in `space` to its array, which it maps last: from the lowest
+        page of the mmap area on, the pages whose first use is not before that of the first page.
         """
         mapped = self._mapped[self.events["space"][self._mapped] == space]
         if not len(mapped):
@@ -137,12 +137,12 @@ class Evidence:
 
 
 def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.ndarray) -> References:
-    """The references to an array, and what became of its pages, from events (`at`: their indices) that refer to it or
-    fill or empty a frame. `number`: of the array's page; `begins`: is it another reference than the event before?
+    """The references to an array, and the fate of its pages, from events (`at`: their indices) that reference it or
+    fill or empty a frame. `number`: the array's page; `begins`: is it another reference than the event before?
     """
     rows: list[list[int]] = []
     victims: dict[int, list[int]] = {}  # by index of the event
-    holds: dict[int, int] = {}  # frame: page, as of its last reference
+    holds: dict[int, int] = {}  # frame: page, from its last reference
     written: dict[int, int] = {}  # page: index of the event
     read: set[int] = set()  # frames
     lately: list[int] = []  # indices of victims' events since the last reference
@@ -158,7 +158,7 @@ def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.nd
         elif kind <= STORE:
             if begin:
                 rows.append([page, frame, False, index])
-            else:  # it has only now all that it needs
+            else:  # only now the reference has all that it needs
                 for victim in lately:
                     victims[victim][0] -= 1
             lately.clear()
@@ -174,7 +174,7 @@ def follow(at: np.ndarray, events: np.ndarray, number: np.ndarray, begins: np.nd
 
 
 def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
-    """What a BREACH event means."""
+    """The Breach of a BREACH event."""
     function, source = kernel.function(pc)
     code = f"{function}() in {source}"
     rules = (
@@ -185,7 +185,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("rule of the seam", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
         ("code", f"the kernel executes, at {pc:#x}, what is not its code as it was linked"),
         ("control", f"{code} jumps or returns to {address:#x}, where nothing that it may use begins"),
-        ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's own lower parts may do"),
+        ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's lower parts may do"),
         ("memory", f"{code} accesses memory that is not its own, at {address:#x}"),
         ("argument", f"{code} hands {kernel.variable(address)}() what the kernel has not given it, or has taken back"),
         ("stack", f"{code} has its stack elsewhere, at {address:#x}"),
@@ -197,7 +197,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
 
 
 def read(path: Path, kernel: KernelMap) -> Evidence:
-    """The plugin's file."""
+    """The evidence in the plugin's file."""
     events = np.fromfile(path, EVENT) if path.exists() else np.array([], EVENT)
     last = events[-1] if len(events) else np.zeros(1, EVENT)[0]
     breaches = events[events["kind"] == BREACH]

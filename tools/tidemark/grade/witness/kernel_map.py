@@ -1,7 +1,7 @@
-"""What the plugin must know of a kernel to watch a student's code in it: addresses, for tools/plugin/evidence.c.
+"""The plugin's options for watching a student's code in a kernel: addresses, for tools/plugin/evidence.c.
 
-Everything is looked up where the student's code cannot mislead: global names, which occur once in a kernel.
-What it may enter are the functions that its objects refer to, after the grader has found that it may
+Everything is looked up so that the student's code cannot mislead: by global names, which occur once in a kernel.
+The code may enter the functions that its objects use, after the grader has found that it may
 (tidemark.grade.build.object_rules).
 """
 
@@ -20,13 +20,13 @@ from tidemark.grade.build.elf import FUNCTION, GLOBAL, UNDEFINED, Elf, Placed, S
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.witness import contracts
 
-# Functions that do to any address what they are told: who calls them answers for it (tools/plugin/flow.c).
+# Functions that access any address they are given: their caller is responsible (tools/plugin/flow.c).
 SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree", "lib/printf", "arch/x86/div64"))
-# These have memory of their own, in which they may do what they like; but what they are told to print is read for who
-# calls them.
+# Functions with private memory, in which they may do anything; but reads of their arguments count as reads of their
+# caller.
 TELLERS = ("printk", "seq_printf", "seq_puts", "show_u64")
 FORMATTING, MEASURING = "build/kernel/lib/printf.o", ("strlen", "strnlen")
-PASSERS = ("policy_call_insert", "guard_call_evicted")  # of arguments on the stack
+PASSERS = ("policy_call_insert", "guard_call_evicted")  # functions that pass arguments on the stack
 SELECTORS, SHOWERS = "build/kernel/mm/seam/rules.o", ("policy_call_show", "guard_call_show")
 KILLERS = ("build/kernel/mm/reclaim/oom.o", "build/kernel/mm/space/fault.o")
 VECTORS = 48
@@ -52,7 +52,7 @@ class KernelMap:
     options: dict[str, str]
 
     def function(self, pc: int) -> tuple[str, str]:
-        """(function, source file) of the student's instruction at an address; empty when it is not the student's."""
+        """(function, source file) of the student's instruction at an address; ("", "") if it is not the student's."""
         for name, part in self.objects.items():
             if any(low <= pc < high for low, high in part.code):
                 at = bisect.bisect(part.functions, (pc, "\x7f")) - 1
@@ -73,33 +73,33 @@ known: dict[Key, KernelMap] = {}
 
 
 def joined(ranges: list[tuple[int, int]]) -> str:
-    """Ranges as the plugin takes them."""
+    """Ranges in the plugin's notation."""
     return ":".join(f"{low:#x}-{high:#x}" for low, high in ranges)
 
 
 def variable_range(kernel: Elf, name: str) -> tuple[int, int]:
-    """Where a variable of the kernel lies. LabError when it is not there once."""
+    """The address range of a variable of the kernel. Raises LabError unless it exists exactly once."""
     found: list[Symbol] = [s for s in kernel.symbols if s.placed and s.size and s.name == name]
     if len(found) != 1:
-        raise LabError(f"may_store: the kernel has {len(found)} variables {name}; name one of which there is one")
+        raise LabError(f"may_store: the kernel has {len(found)} variables {name}; name one that exists once")
     return found[0].value, found[0].value + found[0].size
 
 
 def function_range(kernel: Elf, name: str) -> tuple[int, int]:
-    """Where a global function of the kernel lies."""
+    """The address range of a global function of the kernel."""
     found = next(s for s in kernel.symbols if s.kind == FUNCTION and s.binding == GLOBAL and s.name == name)
     return found.value, found.value + found.size
 
 
 def boot_stack(kernel: Elf) -> tuple[int, int]:
-    """The stack of whatever runs before, and between, all tasks."""
+    """The address range of the stack that is used before and between tasks."""
     start = kernel.globals["boot_stack"]
     return start, min(symbol.value for symbol in kernel.symbols if symbol.placed and symbol.value > start)
 
 
 def layout(workspace: Workspace) -> list[int]:
-    """Bytes of struct page, where in it the policy's part begins and ends, and contracts.SIZES, as the kernel's
-    compiler has them."""
+    """Bytes of struct page, begin and end of the policy's part, and the values of contracts.SIZES, by the kernel's
+    compiler."""
     compiler = re.split(r" \d+\.\d+", (workspace.tree / "build/flags").read_text())[0].split()
     words = [*compiler, "-std=gnu11", "-Ikernel/include", "-x", "c", "-S", "-o", "-", "-"]
     made = workspace.run_on_host(*words, stdin=LAYOUT.encode())
@@ -110,7 +110,7 @@ def layout(workspace: Workspace) -> list[int]:
 
 
 def addresses(kernel: Elf) -> dict[str, int]:
-    """The places at which the plugin looks, by the names of its options. LabError when one is not there."""
+    """The addresses that the plugin watches, by the names of its options. Raises LabError if one is missing."""
     there = kernel.globals
     try:
         return {
@@ -123,12 +123,12 @@ def addresses(kernel: Elf) -> dict[str, int]:
             "violation": there["world_violation"],
         }
     except KeyError as missing:
-        raise LabError(f"{kernel.path} has no {missing}, by which the plugin knows it", BAD_INPUT) from None
+        raise LabError(f"{kernel.path} has no {missing}, which the plugin needs", BAD_INPUT) from None
 
 
 def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
-    """By which functions the student's code may be left, which of them serve it or print for it, and what an interrupt
-    enters."""
+    """The functions through which the student's code may be left, those of them that serve it or print for it, and the
+    entries of interrupts."""
     functions = {s.name: s.value for s in kernel.symbols if s.binding == GLOBAL and s.kind == FUNCTION}
     symbols = (symbol for name in workspace.objects for symbol in Elf(workspace.tree / name).symbols)
     used = {symbol.name for symbol in symbols if symbol.section == UNDEFINED}  # not a static one of the same name
@@ -149,7 +149,7 @@ def doors(kernel: Elf, workspace: Workspace) -> dict[str, str]:
 
 
 def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
-    """What the plugin must know to watch what a policy or a guard touches: nothing for other code."""
+    """Options for watching what a policy or a guard accesses; empty for other code."""
     if not any(name.startswith((POLICIES, GUARDS)) for name in workspace.objects):
         return {}
     size, low, high, *sizes = layout(workspace)
@@ -163,7 +163,7 @@ def page_options(kernel: Elf, workspace: Workspace) -> dict[str, str]:
 
 
 def made(workspace: Workspace) -> KernelMap:
-    """What there is to know of the kernel in the workspace's tree. LabError when it is not this project's."""
+    """The map of the kernel in the workspace's tree. Raises LabError if it is not this project's."""
     kernel = Elf(workspace.tree / qemu.KERNEL)
     objects = {name: place(kernel, Elf(workspace.tree / name)) for name in workspace.objects}
     own = [piece for part in objects.values() for piece in part.data]
@@ -183,10 +183,10 @@ def made(workspace: Workspace) -> KernelMap:
 
 
 def find(workspace: Workspace) -> KernelMap:
-    """The same, kept for the last few kernels: every run of one needs it. LabError when there is no kernel."""
+    """As `made`, cached for the last few kernels, since every run needs it. Raises LabError if there is no kernel."""
     kernel = workspace.tree / qemu.KERNEL
     if not kernel.is_file():
-        raise LabError(f"{kernel} is not there; `make` builds it", BAD_INPUT)
+        raise LabError(f"{kernel} does not exist; `make` builds it", BAD_INPUT)
     key = (workspace.tree, sha256(kernel), workspace.objects, workspace.lab.may_store)
     with keeping:
         if key not in known:

@@ -1,7 +1,7 @@
 """A machine: the workspace of a grading, with every run of its kernel so far.
 
-What comes back from the guest is evidence taken from outside (tidemark.grade.witness.evidence); the console is kept to
-be shown, and decides nothing.
+Only evidence taken from outside counts (tidemark.grade.witness.evidence); the console is kept for display and decides
+nothing.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class Machine(Workspace):
     boots: list[Boot] = field(default_factory=list)
 
     def boot(self, command: str, files: Mapping[str, bytes] | None = None, **options: Any) -> Boot:
-        """Boot the tree's kernel and run one command line, under the plugin; options as of Run. `files` are laid into
+        """Boot the tree's kernel and run one command line, under the plugin; options as in Run. `files` are added to
         the guest's first file system, such as {"string": b"1 2 3"}."""
         self.boots.append(boot(self, Run(command, files or {}, **options)))
         return self.boots[-1]
 
 
 def jitters(test: Test) -> list[str]:
-    """What the kernel's command line says in each of a test's runs: jitter=1 to its option `jitters`; without that
-    there is one run, and nothing to say."""
+    """The words on the kernel's command line for each of a test's runs: jitter=1 up to its option `jitters`; one run
+    without such a word if it has no such option."""
     most = int(test.options.get("jitters", 0))
     return [f"jitter={number}" for number in range(1, most + 1)] or [""]
 
 
 def trouble(run: Boot) -> Verdict | None:
-    """The verdict on a run that did not come to its end, with what the console said of it, or last; None: it did."""
+    """The verdict on a run that stopped early, with the console's lines on it, or its last; None if it did not."""
     if run.outcome not in (Outcome.PANICKED, Outcome.HUNG, Outcome.NO_BOOT):
         return None
     lines = run.console.strip().splitlines()
@@ -49,14 +49,14 @@ def trouble(run: Boot) -> Verdict | None:
 
 
 def trespasses(boots: Sequence[Boot]) -> list[str]:
-    """What the student's code touched that is not its own, in sentences, each once."""
+    """The forbidden accesses of the student's code, in sentences, each once."""
     return list(dict.fromkeys(breach.text for run in boots for breach in run.evidence.breaches))
 
 
 def suspicions(boots: Sequence[Boot], hidden: bool) -> list[str]:
-    """What an instructor may want to look at. Students read it: of a hidden test's run, which the student's code can
-    describe on the console, nothing is quoted."""
+    """Notes on what an instructor may want to look at. Students read them, so nothing is quoted from a hidden run,
+    which the student's code can describe on the console."""
     lines = (line.strip() for run in boots for line in run.console.splitlines())
     line = next((line for line in lines if LIKE_A_GRADE.search(line)), None)
     said = "what a grade says, in a hidden test" if hidden else repr(line and line[:60])
-    return [f"the guest's console says {said}: shown, but nothing depends on it"] if line else []
+    return [f"the guest's console says {said}: it is shown, but nothing depends on it"] if line else []

@@ -1,7 +1,7 @@
-"""How much memory programs had at once, from what was seen of frames: a cap that the kernel counts itself can be got
-round by code that writes into the kernel's memory.
+"""How much memory programs had at once, from the observation of frames. A cap that the kernel itself counts can be
+evaded by code that writes into the kernel's memory.
 
-A frame is filled (cleared, copied into, read from the disk for swap), referred to, perhaps written to the disk, and
+A frame is filled (cleared, copied into, read from the swap disk), referenced, perhaps written to the disk, and
 filled again. From its first reference to its last, or to the write, it held a page all the time.
 """
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from tidemark.grade.witness.evidence import COPY, FILE_READ, READ, STORE, WRITE, ZERO, Evidence
 
-SPARE = 16  # frames, or SHARE of all: those that are being written do not count for the kernel any more
+SPARE = 16  # frames, or a SHAREth of all: the kernel no longer counts frames that are being written
 SHARE = 8
 
 
 def most_frames(seen: Evidence) -> int:
-    """So many frames at least held pages of programs, not of files, at the same time. It takes recorded references."""
+    """A lower bound of the frames that held program pages, not file pages, at one time. References must be recorded."""
     kinds, count = seen.events["kind"], len(seen.events)
     which = np.flatnonzero(np.isin(kinds, (*range(STORE + 1), READ, WRITE, ZERO, COPY, FILE_READ)))
     order = which[np.argsort(seen.events["b"][which], kind="stable")]
@@ -36,7 +36,7 @@ def most_frames(seen: Evidence) -> int:
 
 
 def too_many(seen: Evidence, frames: int) -> str:
-    """What to say when programs had more than their frames; empty when they had not."""
+    """A message if programs had more than their frames; empty if not."""
     most = most_frames(seen)
     if most <= frames + max(SPARE, frames // SHARE):
         return ""

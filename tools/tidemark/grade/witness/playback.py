@@ -1,11 +1,11 @@
-"""A string of references, played in the guest by the workload pace, and what was seen of it from outside.
+"""A string of references, played in the guest by the workload pace, and its observation from outside.
 
-Nothing but the string's pages may come and go. So the workload is alone, its own pages are locked, and the number of
-frames is limited only when it begins: until then nobody needed a frame, and no policy had reason to protect a page of
-init's. A prefix of pages used once, three times as many as there are frames, sends these away. What it leaves behind
-are the frames' contents when the string begins; textbooks have empty frames there, and the same victims after the
-first few. Every reference writes, so that every page that leaves is written to the disk, where it is seen. The disk
-is memory: no time passes in a fault.
+Only the string's pages may come and go. So the workload runs alone, its own pages are locked, and the number of
+frames is limited only when it begins: until then no page was evicted, and no policy had reason to protect a page of
+init's. A prefix of pages used once, three times as many as there are frames, evicts these. It leaves its own pages in
+the frames when the string begins; textbooks have empty frames there, and the same victims after the
+first few. Every reference writes, so that every evicted page is written to the disk, where it is seen. The disk
+is memory, so no time passes in a fault.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tidemark.grade.witness.evidence import WRITE, References
 from tidemark.grade.witness.machine import Machine, trouble
 
 PREFIX_PER_FRAME = 3
-MAX_NUMBER = 9999  # of pace
+MAX_NUMBER = 9999  # the largest page number of pace
 MAX_TEXT = 1 << 18
 
 
 @dataclass(frozen=True)
 class Playback:
-    """One run. `prefix` and `string` are page numbers, as they were to be played."""
+    """One run. `prefix` and `string` are the page numbers that were to be played."""
 
     boot: Boot
     prefix: tuple[int, ...]
@@ -39,12 +39,12 @@ class Playback:
 
     @cached_property
     def _references(self) -> References:
-        """The workload's."""
+        """The references of the workload."""
         return self.boot.evidence.string(self.boot.evidence.main_space())
 
     @cached_property
     def _seen(self) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
-        """All pages referred to, which were swapped in, and the victims, by number."""
+        """(all pages referenced, whether each was swapped in, the victims), by the string's page numbers."""
         number = list(dict.fromkeys((*self.prefix, *self.string)))
         seen = self._references
         pages = [number[page] if page < len(number) else -1 for page in seen.pages.tolist()]
@@ -52,17 +52,17 @@ class Playback:
 
     @property
     def made(self) -> list[int]:
-        """The string as the workload made it: shorter when it was stopped."""
+        """The string as the workload made it; shorter if the workload was stopped."""
         return self._seen[0][len(self.prefix) :]
 
     @property
     def swapped_in(self) -> np.ndarray:
-        """For each reference made: had its page left before, and was it read again for it?"""
+        """For each reference made: was its page read again, after an earlier eviction?"""
         return self._seen[1][len(self.prefix) :]
 
     @cached_property
     def victims(self) -> dict[int, list[int]]:
-        """Which pages left just before a reference, by its index in the string; of those before the string, none."""
+        """The pages evicted just before a reference, by its index in the string, without those before it."""
         found: dict[int, list[int]] = {}
         for at, page in self._seen[2]:
             if at >= len(self.prefix):
@@ -70,8 +70,8 @@ class Playback:
         return found
 
     def eviction(self, at: int) -> int:
-        """Of all evictions of the run, from 1 on, the first just before a reference of the string, before which a page
-        left. The disk is memory, so that a page that is written leaves at once."""
+        """The number, from 1 on among all evictions of the run, of the first eviction just before a reference of the
+        string, which must have one. The disk is memory, so an evicted page is written at once."""
         found = zip(self._references.victims, self._references.written)
         event = next(event for (before, _), event in found if before == at + len(self.prefix))
         return int((self.boot.evidence.events["kind"][: event + 1] == WRITE).sum())
@@ -96,14 +96,14 @@ class Playback:
 
 
 def pages_of(test: Test) -> tuple[int, ...]:
-    """The pages of a test's option `string`; with `again`, a list of numbers, that many pages further on each time."""
+    """The pages of a test's option `string`; with `again`, repeated with each of its numbers added to all pages."""
     pages = np.concatenate([run[:, 0] for run in strings.find(str(test.options["string"])).runs()]).astype(np.int64)
     nr_pages = int(pages.max()) + 1
     return tuple(np.concatenate([(pages + on) % nr_pages for on in (0, *test.options.get("again", ()))]).tolist())
 
 
 def prefix_of(pages: Sequence[int], frames: int) -> tuple[int, ...]:
-    """Pages that the string does not have. LabError when their numbers are too large."""
+    """The pages of the prefix, which the string does not have. Raises LabError if their numbers are too large."""
     first = max(pages) + 1
     if first + PREFIX_PER_FRAME * frames > MAX_NUMBER:
         raise LabError(f"a string with page {max(pages)} and {frames} frames needs pages above {MAX_NUMBER}", BAD_INPUT)
@@ -111,7 +111,7 @@ def prefix_of(pages: Sequence[int], frames: int) -> tuple[int, ...]:
 
 
 def words(pages: Sequence[int]) -> str:
-    """Pages as pace takes them, whose numbers begin with 1; ascending runs become ranges."""
+    """Pages in the notation of pace, where they count from 1; ascending runs become ranges."""
     if not pages:
         return ""
     numbers = np.asarray(pages) + 1
@@ -134,7 +134,7 @@ def play(
 
 
 def obstacle(boot: Boot) -> Verdict | None:
-    """The verdict on a run in which a rule was broken, or that did not end well; None: it can be looked at."""
+    """The verdict on a run in which a rule was broken, or that did not end well; None if it can be judged."""
     if boot.evidence.breaches:
         said = [line for line in boot.console.splitlines() if line.startswith("policy violation:")]
         texts = list(dict.fromkeys(breach.text for breach in boot.evidence.breaches))
@@ -145,10 +145,10 @@ def obstacle(boot: Boot) -> Verdict | None:
 
 
 def incomplete(played: Playback, frames: int) -> Verdict | None:
-    """What stands against the string itself: references that were not made, and more pages than there are frames."""
+    """The verdict on a run in which references are missing, or more pages than frames were in memory; else None."""
     made, wanted = len(played.made), len(played.string)
     if tuple(played.made) != played.string:
-        return wrong(f"the workload made {made:,} of {wanted:,} references of the string: the kernel kept it from more")
+        return wrong(f"the workload made {made:,} of {wanted:,} references of the string: the kernel prevented more")
     most = played.most_in_memory()
     if most > frames:
         return wrong(f"{most} pages were in memory at once, with {frames} frames", Outcome.BROKE_RULE)

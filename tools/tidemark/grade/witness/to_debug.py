@@ -1,6 +1,6 @@
-"""A run that went wrong, kept as a result of `tidemark run` is, so that `tidemark gdb` can stand in it and go back.
+"""A run that went wrong, stored like a result of `tidemark run`, so that `tidemark gdb` can go to any place of it.
 
-The plugin changes nothing for the guest, so the same machine without it comes to the same places.
+The plugin changes nothing for the guest, so the same machine reaches the same places without it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tidemark.grade.build.workspace import Workspace
 
 @dataclass(frozen=True)
 class Left:
-    """What a run has left in its folder until its test is judged: the settings it ran with, its console, and how it
-    ended, as of qemu.unattended."""
+    """The files of a run until its test is judged: its settings, its console, and how it
+    ended, as reported by qemu.unattended."""
 
     settings: qemu.Settings
     console: Path
@@ -24,21 +24,21 @@ class Left:
     reason: str
 
     def remove(self) -> None:
-        """It is not wanted."""
+        """Remove the files, which are not needed."""
         shutil.rmtree(self.settings.image, ignore_errors=True)
 
 
 def lay_symbols(workspace: Workspace, folder: Path, command: str) -> None:
-    """Beside the kernel that ran: its table of symbols, and the programs of its command line."""
+    """Copy the kernel's table of symbols, and the programs of its command line, to the kernel that ran."""
     for name in (plugin.SYMBOLS, *kept.programs(workspace.tree, command)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(workspace.tree / name, folder / name)
 
 
 def keep(workspace: Workspace, left: Left, place: str) -> str:
-    """Keep a run in workspace.keep, which is not there: the command for gdb, or nothing if there is none. `place`:
-    where it went wrong, as `tidemark gdb` takes it, or nothing where the run itself says so. A run with a disk is not
-    kept, which has changed meanwhile, nor one that has been removed.
+    """Store a run in workspace.keep, which must not exist; returns the command for gdb, or "" if there is none. `place`
+    is where the run went wrong, in the notation of `tidemark gdb`, or "" if the run itself shows it. A run with a disk
+    is not stored, since its disk has changed meanwhile, nor is one that has been removed.
     """
     if not workspace.keep or left.settings.disk or not left.settings.image.is_dir():
         return ""

@@ -1,7 +1,7 @@
-"""Grades as other systems take them: one module for each, with a function
+"""Grades in the formats of other systems: one module for each, with a function
 `export(grade: Grade, show_hidden: bool = False) -> str`, the text of the file.
 
-What hidden tests said is left out unless `show_hidden`. All text of a grade passes `shown` or `notes` of
+Messages of hidden tests are left out unless `show_hidden`. All text of a grade passes `shown` or `notes` of
 tidemark.grade.hand_back.text.
 """
 
@@ -14,7 +14,7 @@ from tidemark.grade.model import Grade
 
 
 class Format(str, Enum):
-    """What there is; the value is the module's name."""
+    """The formats; the value is the module's name."""
 
     GRADESCOPE = "gradescope"
     PRAIRIELEARN = "prairielearn"

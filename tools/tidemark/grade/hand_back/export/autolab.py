@@ -1,7 +1,7 @@
 """The output of an Autolab autograder: the report, and the autoresult as the last line.
 
 Specification: https://docs.autolabproject.com/lab/ (Guide for Lab Authors, section Writing autograders). Autolab knows
-problems by name, and refuses an autoresult with a name that it does not know; so there is one, named as the lab, which
+problems by name, and refuses an autoresult with an unknown name. So there is one problem, named like the lab, which
 the instructor adds to the assessment with as many points as the lab has.
 """
 

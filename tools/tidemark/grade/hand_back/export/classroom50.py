@@ -1,8 +1,8 @@
 """Classroom 50's result.json, `classroom50/result/v1`, which an autograder.py leaves in its working directory.
 
-Specification: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding. What was graded, for whom, the
-runner says in environment variables. Scores must be whole numbers there: they are hundredths of a point, so that
-nothing is rounded. A grade has no date; `datetime` is that of the submission, as its tag has it. There is no place for
+Specification: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding. Environment variables of the
+runner say what was graded, and for whom. Scores must be whole numbers there: they are hundredths of a point, so
+nothing is rounded. A grade has no date; `datetime` is that of the submission, from its tag. The file has no place for
 notes; the report has them, and can be the release's text.
 """
 
@@ -30,10 +30,10 @@ TAG = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z")
 
 
 def given(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the runner says. LabError when it does not."""
+    """The values of the runner's environment variables. Raises LabError if one is missing."""
     missing = [name for name in GIVEN.values() if not environment.get(name)]
     if missing:
-        raise LabError(f"{', '.join(missing)} not set: this runs where Classroom 50's runner calls it", USAGE)
+        raise LabError(f"{', '.join(missing)} not set: only Classroom 50's runner can call this", USAGE)
     found = {key: environment[name] for key, name in GIVEN.items()}
     found["review"] = environment.get("REVIEW_URL") or found["commit"]
     tag = TAG.search(found["submission"])
@@ -43,12 +43,12 @@ def given(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def hundredths(points: float) -> int:
-    """Points as a whole number."""
+    """Points as a whole number of hundredths."""
     return round(points * HUNDREDTHS)
 
 
 def row(graded: Graded, show_hidden: bool) -> dict[str, object]:
-    """One test; `message` is a field of ours, which is kept."""
+    """One test. `message` is not in the specification, but is kept."""
     test = shown(graded, show_hidden)
     made: dict[str, object] = {"test-name": test.title, "passed": test.is_right}
     made |= {"score": hundredths(test.points), "max-score": hundredths(test.most)}
@@ -56,7 +56,7 @@ def row(graded: Graded, show_hidden: bool) -> dict[str, object]:
 
 
 def export(grade: Grade, show_hidden: bool = False) -> str:
-    """The file. LabError outside of Classroom 50's runner."""
+    """The file. Raises LabError outside of Classroom 50's runner."""
     tests = [row(graded, show_hidden) for graded in grade.tests]
     made: dict[str, object] = {"schema": SCHEMA, **given(os.environ)}
     made |= {"score": hundredths(grade.score), "max-score": hundredths(grade.most), "tests": tests}

@@ -2,7 +2,7 @@
 
 Specification: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (sections Output format, Output string
 formatting, Controlling test case visibility). Hidden tests become visible when the instructor publishes the grades.
-The general output is visible at once, so it counts only the tests that are.
+The general output is visible at once, so it counts only visible tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tidemark.grade.model import Grade, Graded
 
 
 def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
-    """One of `tests`."""
+    """One entry of `tests`."""
     test = shown(graded, show_hidden)
     return {
         "name": test.title,
@@ -29,7 +29,7 @@ def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
 
 
 def output(grade: Grade) -> str:
-    """What is said of the whole submission."""
+    """The text about the whole submission."""
     seen = [graded for graded in grade.tests if not graded.test.hidden]
     hidden = [graded.test.points for graded in grade.tests if graded.test.hidden]
     sums = share(sum(graded.points for graded in seen), sum(graded.test.points for graded in seen))

@@ -15,7 +15,7 @@ from tidemark.grade.model import Grade, Graded, Outcome
 
 
 def add_test(suite: Element, lab: str, graded: Graded, show_hidden: bool) -> None:
-    """A testcase, with a failure when it is not right."""
+    """Add a testcase, with a failure if it is not right."""
     test = shown(graded, show_hidden)
     case = SubElement(suite, "testcase", name=test.title, classname=f"tidemark.{lab}")
     if not test.is_right:
@@ -24,7 +24,7 @@ def add_test(suite: Element, lab: str, graded: Graded, show_hidden: bool) -> Non
 
 
 def export(grade: Grade, show_hidden: bool = False) -> str:
-    """The document: one suite, named as the lab."""
+    """The document: one suite, named like the lab."""
     failures = sum(graded.verdict.outcome is not Outcome.RIGHT for graded in grade.tests)
     counts = {"tests": str(len(grade.tests)), "failures": str(failures), "errors": "0"}
     root = Element("testsuites", counts)

@@ -1,7 +1,7 @@
 """results.json of a PrairieLearn external grader.
 
-Specification: https://docs.prairielearn.com/externalGrading/ (section Grading results). What does not build is not
-gradable there: it costs the student no attempt. The file may have 1 MB; if need be the picture is left out.
+Specification: https://docs.prairielearn.com/externalGrading/ (section Grading results). Code that does not build is not
+gradable there, so it costs the student no attempt. The file may have 1 MB; the picture is left out if necessary.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_BYTES = 1_000_000
 
 
 def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
-    """One of `tests`."""
+    """One entry of `tests`."""
     test = shown(graded, show_hidden)
     return {
         "name": test.title,
@@ -30,7 +30,7 @@ def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
 
 
 def build_errors(grade: Grade, show_hidden: bool) -> list[str]:
-    """What the compiler said, when no test could be built; else nothing."""
+    """The compiler's output if no test could be built; else an empty list."""
     if not grade.tests or any(graded.verdict.outcome is not Outcome.NO_BUILD for graded in grade.tests):
         return []
     said = dict.fromkeys(shown(graded, show_hidden).message for graded in grade.tests)

@@ -1,13 +1,13 @@
-"""Kind `admission`: how many of several processes are at work at a time, when not all of them fit into memory.
+"""Kind `admission`: how many processes are at work at a time, if not all of them fit into memory.
 
-A command starts processes that each need many pages, such as thrash. Who executes instructions when is seen from
-outside. Who has less than a twentieth of a short time is not at work in it. Options:
+A command starts processes that each need many pages, such as thrash. The plugin shows from outside which process
+executes instructions at what time. A process with less than a twentieth of a short time is not at work in it. Options:
 
-    run, processes    the command, and how many processes it starts: those that execute most
+    run, processes    the command, and the number of its processes: those that execute most
     vm, frames, swap, set    as in the kind `faults`
     work              as in tidemark.grade.judge.work
-    full, none        up to so many at a time, on average over the run, give all points, from so many on none
-    hint              what to think about, for those who have not got them all
+    full, none        processes at a time, on average over the run: all points up to `full`, none from `none` on
+    hint              a hint for students without all points
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle
 
-WINDOW = 4_000_000  # a short time: instructions of programs
+WINDOW = 4_000_000  # the short time, in instructions of programs
 AT_WORK = 0.05
 
 
 def workers(evidence: Evidence, count: int) -> list[int]:
-    """The spaces that executed most instructions, in order of appearance."""
+    """The `count` spaces that executed most instructions, in order of appearance."""
     return sorted(np.argsort(evidence.user_instructions)[::-1][:count].tolist())
 
 
@@ -43,7 +43,7 @@ def turns(evidence: Evidence) -> list[tuple[int, int, int]]:
 
 
 def shares(evidence: Evidence, spaces: Sequence[int], window: int = WINDOW) -> np.ndarray:
-    """f8[windows, spaces]: which part of each short time, so many instructions of programs, a space had."""
+    """f8[windows, spaces]: the part of each `window` (in instructions of programs) that a space had."""
     made = np.zeros((int(evidence.events["user"][-1]) // window + 1, evidence.nr_spaces))
     for space, begin, end in turns(evidence):
         for at in range(begin // window, (end - 1) // window + 1):
@@ -52,7 +52,7 @@ def shares(evidence: Evidence, spaces: Sequence[int], window: int = WINDOW) -> n
 
 
 def at_once(evidence: Evidence, spaces: Sequence[int]) -> float:
-    """How many of these spaces were at work at a time, on average over windows in which they had most of the time."""
+    """The number of spaces at work at a time, on average over windows in which the spaces had most of the time."""
     parts = shares(evidence, spaces)
     counted = parts[parts.sum(axis=1) > 0.5]
     return float((counted > AT_WORK).sum(axis=1).mean()) if len(counted) else 0.0
@@ -66,7 +66,7 @@ def ran(test: Test, machine: Machine) -> Boot:
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Run it, and measure."""
+    """Run the command, and measure."""
     boot = ran(test, machine)
     if stopped := obstacle(boot) or work.undone(test, machine, boot, lambda ours: ran(test, ours)):
         return stopped

@@ -1,13 +1,13 @@
-"""Kind `answers`: a number that the student has measured, held against what is measured here and now.
+"""Kind `answers`: a number that the student has measured, compared with a measurement during grading.
 
-The numbers stand in the lab's .toml file, one a line. What is right is not kept anywhere: each is measured in the very
-kernel that is graded, from outside.
+The numbers are in the lab's .toml file, one per line. Correct values are stored nowhere: each is measured in the graded
+kernel itself, from outside.
 
 Options:
     answer      name of the number in the student's file
     measure     how it is checked:
-        limit       it is the last number with which `run` ends within `within_s` seconds, or `tolerance` (0) steps from
-                    that: one `step` further it does not. {n} in `run` or `mem` stands for it; `range`: what it can be
+        limit       it is the last number with which `run` ends within `within_s` seconds, or at most `tolerance` (0)
+                    steps away; one `step` more takes too long. {n} in `run` or `mem` is replaced; `range`: valid values
         pages       pages read from the disk during `run`, to `tolerance` percent
     run, vm, mem, swap: as for the kind `guard`
 """
@@ -34,24 +34,24 @@ def answer(path: Path, name: str) -> tuple[float, str]:
     except (OSError, ValueError) as error:
         return math.nan, f"{path.name} cannot be read: {error}"
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
-        return math.nan, f"{path.name}: {name} is no number, or one that is far too large"
+        return math.nan, f"{path.name}: {name} is not a number, or far too large"
     if value <= 0:
         return math.nan, f"{path.name}: {name} = {value:g}: not answered yet"
     return float(value), ""
 
 
 def filled_in(test: Test, number: int) -> Test:
-    """The test with a number for {n}."""
+    """The test with a number in place of {n}."""
     options = {key: test.options[key] for key in ("run", "mem") if key in test.options}
     filled = {key: str(text).replace("{n}", str(number)) for key, text in options.items()}
     return replace(test, options={**test.options, **filled})
 
 
 def limit(test: Test, machine: Machine, number: float) -> Verdict:
-    """Is it within the limit as many steps back, and not one more step on?"""
+    """Is the run within the limit `tolerance` steps below the number, and beyond it one step above the tolerance?"""
     low, high = test.options["range"]
     if number != int(number) or not low <= number <= high:
-        return wrong(f"{test.options['answer']} = {number:g}: it is a whole number from {low} to {high}")
+        return wrong(f"{test.options['answer']} = {number:g}: it must be a whole number from {low} to {high}")
     within_s, seconds = float(test.options["within_s"]), []
     step, tolerance = int(test.options["step"]), int(test.options.get("tolerance", 0))
     tried = int(number) - step * tolerance, int(number) + step * (tolerance + 1)
@@ -69,16 +69,16 @@ def limit(test: Test, machine: Machine, number: float) -> Verdict:
 
 
 def near(test: Test, number: float, true: float, what: str) -> Verdict:
-    """Is it right to the stated tolerance? What is true is not told."""
+    """Is the number right within the tolerance? The message does not tell the true value."""
     tolerance = float(test.options["tolerance"])
     name = test.options["answer"]
     if abs(number - true) <= tolerance / 100 * true:
-        return right(f"{name} = {number:g}: {what}, to {tolerance:g} %")
-    return wrong(f"{name} = {number:g}: {what} is another number, by more than {tolerance:g} %")
+        return right(f"{name} = {number:g}: {what}, within {tolerance:g} %")
+    return wrong(f"{name} = {number:g}: not {what}: it differs by more than {tolerance:g} %")
 
 
 def pages(test: Test, machine: Machine, number: float) -> Verdict:
-    """Pages read from the disk."""
+    """Compare the number with the pages read from the disk."""
     run = guard.without(test, machine, str(test.options["run"]))
     return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
 

@@ -1,22 +1,22 @@
 """Kind `asked`: what a string of references cannot show. Pages are locked, or lie in other zones, or come back, or
-select may look at few pages; then it is asked for one, and what it may not do shows.
+select may look at few pages only; then a page is asked for, and a forbidden choice becomes visible.
 
 The simulator performs a script with the student's policy (tools/vmsim/script.c), under the sanitizers and the rules of
-the seam. What is right stands in the script. Options:
+the policy interface. The script also contains the expected results. Options:
 
-    policy    whose file is asked
-    script    words, or a list of such strings, each with a policy of its own that holds nothing:
+    policy    the policy whose file is tested
+    script    words, or a list of such strings, each beginning with an empty policy:
 
         in1-4  in5@0    pages come, one after another, into zone 1 (Normal) or the one named
-        use1-3          a program uses them; lock2, open2: may not leave, may again; gone2: given up; back2: put back
+        use1-3          a program uses them; lock2, open2: eviction forbidden, allowed; gone2: freed; back2: put back
         ask             for a page, from all zones, at priority 12; ask0: at priority 0; ask@1: from zone 1 alone;
-                        ask#3: with three looks at most (64)
-        =3              what it then gives: page 3; =none: no page; =some: any that it may give
-        kept1-3         their accessed bits are still set; cleared4: not any more
-        looks3          at most so many bits were cleared by the last ask, and one: who looks first and then asks
-                        whether it may has looked once more
+                        ask#3: with at most three looks (64)
+        =3              the page that it must give; =none: no page; =some: any page that is allowed
+        kept1-3         their accessed bits are still set; cleared4: no longer set
+        looks3          the last ask cleared at most 3 bits, or 4: a policy that looks first and then asks whether it
+                        may has looked once more
 
-    hint      what to think about
+    hint      a hint for the student
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EXPECTS = re.compile(r"(=|kept|cleared|looks)(\d+|some|none)(?:-(\d+))?")
 
 @dataclass(frozen=True)
 class Step:
-    """A word of a script: `lines` for the simulator, and the words after it that say what is expected then."""
+    """A word of a script: `lines` for the simulator, and the expectations that follow the word."""
 
     word: str
     lines: tuple[str, ...]
@@ -52,16 +52,16 @@ class Step:
 
 
 class Wrong(Exception):
-    """What is not as it should be, in words."""
+    """The policy differs from the script's expectation; the text says how."""
 
 
 def refuse(word: str) -> NoReturn:
-    """A mistake in lab.toml."""
-    raise LabError(f"script: {word!r} says nothing; see tidemark.grade.judge.kinds.asked", BAD_INPUT)
+    """Raises LabError for a mistake in lab.toml."""
+    raise LabError(f"script: {word!r} is not a word of a script; see tidemark.grade.judge.kinds.asked", BAD_INPUT)
 
 
 def step_of(word: str) -> Step:
-    """What happens, or is asked."""
+    """The step of a word, without its expectations."""
     if found := ASKS.fullmatch(word):
         priority, zone, looks = found.groups()
         zones = 1 << int(zone) if zone else ALL_ZONES
@@ -94,12 +94,12 @@ def scripts_of(test: Test) -> list[list[Step]]:
 
 
 def pages(numbers: set[int]) -> str:
-    """Pages in a message."""
+    """Pages as text for a message."""
     return ("pages " if len(numbers) > 1 else "page ") + ", ".join(map(str, sorted(numbers)))
 
 
 def check_given(value: str, given: int) -> None:
-    """Did it give what it should?"""
+    """Raises Wrong if the policy gave something else than expected."""
     yours = f"yours gave {f'page {given}' if given else 'none'}"
     if value == "some" and not given:
         raise Wrong(f"expected a page, {yours}")
@@ -110,26 +110,26 @@ def check_given(value: str, given: int) -> None:
 
 
 def check_bits(what: str, wanted: set[int], used: set[int]) -> None:
-    """Are accessed bits as they should be?"""
+    """Raises Wrong if accessed bits differ from what is expected."""
     if what == "kept" and wanted - used:
         raise Wrong(f"the accessed bit of {pages(wanted - used)} was cleared; it should not have been looked at")
     if what == "cleared" and wanted & used:
-        raise Wrong(f"the accessed bit of {pages(wanted & used)} is still set; it should have been cleared in passing")
+        raise Wrong(f"the accessed bit of {pages(wanted & used)} is still set; passing it should have cleared it")
 
 
 def check(step: Step, given: int, before: set[int], used: set[int]) -> None:
-    """Hold what was expected of a step against what came of it."""
+    """Compare the expectations of a step with its result. Raises Wrong if they differ."""
     for what, first, last in step.expects:
         if what == "=":
             check_given(first, given)
         elif what == "looks" and len(before - used) > int(first) + 1:
-            raise Wrong(f"it may look at {first} pages, and cleared the accessed bits of {len(before - used)}")
+            raise Wrong(f"it may look at {first} pages, but cleared the accessed bits of {len(before - used)}")
         elif what != "looks":
             check_bits(what, set(range(int(first), int(last) + 1)), used)
 
 
 def follow(steps: list[Step], lines: list[str]) -> None:
-    """Go through a script and the simulator's answers; Wrong says what differs."""
+    """Go through a script and the simulator's answers. Raises Wrong at the first difference."""
     used: set[int] = set()
     answers = iter(lines)
     for at, step in enumerate(steps):
@@ -154,12 +154,12 @@ def program(test: Test) -> str:
 
 
 def needs(test: Test) -> tuple[str, ...]:
-    """The simulator."""
+    """The make target of the simulator."""
     return (program(test),)
 
 
 def perform(test: Test, machine: Machine, scripts: Sequence[list[Step]]) -> tuple[list[str], str]:
-    """Run the scripts: what each came to, as of several.run."""
+    """Run the scripts; returns what several.run does."""
     orders = ("".join(f"{line}\n" for step in steps for line in step.lines) for steps in scripts)
     words = (program(test), "--frames", str(FRAMES), "--script")
     return several.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)

@@ -1,18 +1,18 @@
 """Kind `buddy`: the page allocator by itself, on the host, against a model of the frames.
 
-A driver (labs/buddy/driver.c) has the student's buddy.c, which is a program of its own, perform a string of
-operations, and says after each what it got and what the zone's counts are. Which of several blocks of one order is
-handed out is the allocator's business, so the model follows it: was that block one it could give? Then what is free
-afterwards is determined, since a block is split in one way only and buddies always merge.
+A driver (labs/buddy/driver.c) has the student's buddy.c, linked into a separate program, perform a string of
+operations, and prints after each its result and the zone's counts. The allocator may choose among free blocks of one
+order, so the model follows its choice: could it give that block? The free blocks afterwards are then determined, since
+a block can be split in one way only and buddies always merge.
 
 Options:
-    operations    such as "a3 a0 f1 d": allocate order 3, order 0, free what operation 1 got. t1 and m1: free it once
-                  more, and at a wrong address: both must panic, so one of them comes last. d: damage that buddy_check
-                  must notice. Or a list of such strings, each with a zone of its own
-    random, seed  instead of operations: so many, drawn by this seed
-    zone, hole    [first frame, end]; of the zone's frames, those in the hole do not exist
-    rules         "sound": blocks are aligned, whole and nobody else's. "buddy" (default): the smallest block that fits
-                  is split, buddies merge, the counts say so, and buddy_check is content
+    operations    such as "a3 a0 f1 d": allocate order 3, order 0, free what operation 1 got. t1, m1: free it a second
+                  time, or at a wrong address; both must panic, so one of them comes last. d: damage that buddy_check
+                  must notice. Or a list of such strings, each with a new zone
+    random, seed  instead of operations: the number of operations, drawn with this seed
+    zone, hole    [first frame, end]; frames of the zone that are in the hole do not exist
+    rules         "sound": blocks are aligned, whole and unshared. "buddy" (default): also, the smallest block that fits
+                  is split, buddies merge, the counts are right, and buddy_check reports no error
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
 DRIVER = "build/labs/buddy/driver"
-OBJECT = "build/labs/buddy/kernel/mm/frame/buddy.o"  # the student's part of it
+OBJECT = "build/labs/buddy/kernel/mm/frame/buddy.o"  # the student's object file in it
 MAX_ORDER = 11
 ZONE, HOLE = (37, 2101), (1000, 1010)
 PHASE = 500  # random operations in which memory fills, and then empties
-BUSY, QUIET = 0.8, 0.2  # the part of them that allocate
+BUSY, QUIET = 0.8, 0.2  # the part of the operations that allocate
 LIMIT_S = 10  # of processor time
 STOPPED = ("it printed", "it did nothing", "it filled", "it took")  # sentences of tidemark.grade.build.supervise
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: what, with which number (damage: labs/buddy/driver.c); `place` counts from 1."""
+    """One operation: `what` with a `number` (damage: see labs/buddy/driver.c); `place` counts from 1."""
 
     place: int
     what: str
@@ -54,7 +54,7 @@ class Operation:
 
 
 class Wrong(Exception):
-    """The allocator did what it may not; the text says what."""
+    """The allocator broke a rule; the text says which."""
 
     def __init__(self, text: str, outcome: Outcome = Outcome.WRONG) -> None:
         super().__init__(text)
@@ -67,13 +67,13 @@ def block(pfn: int, order: int) -> str:
 
 
 def nothing_free(pfn: int) -> NoReturn:
-    """The model's own books are wrong: the frames of a block are in the zone, nobody has them, and none is free."""
+    """The model itself is wrong: frames are in the zone, but neither held nor free."""
     raise AssertionError(f"frame {pfn} is neither held nor free")
 
 
 @dataclass
 class Frames:
-    """The frames of a zone: free blocks by order, and who holds the others. All pairs of free buddies are merged."""
+    """The frames of a zone: free blocks by order, and the others' holders. All pairs of free buddies are merged."""
 
     first: int
     end: int
@@ -97,7 +97,7 @@ class Frames:
         return next(((min(self.free[k]), k) for k in range(order, MAX_ORDER) if self.free[k]), None)
 
     def take(self, pfn: int, order: int, place: int) -> None:
-        """Hand out a block: halve the one around it, as often as it takes."""
+        """Hand out a block: halve the free block around it until it is split off."""
         start, larger = self.around(pfn, order) or nothing_free(pfn)
         self.free[larger].remove(start)
         while larger > order:
@@ -109,7 +109,7 @@ class Frames:
         self.holder.update((frame, place) for frame in range(pfn, pfn + (1 << order)))
 
     def give(self, pfn: int, order: int) -> None:
-        """Make a block free, and merge it with its buddies."""
+        """Free a block, and merge it with its buddies."""
         while order < MAX_ORDER - 1 and pfn ^ 1 << order in self.free[order]:
             self.free[order].remove(pfn ^ 1 << order)
             pfn &= ~(1 << order)
@@ -117,7 +117,7 @@ class Frames:
         self.free[order].add(pfn)
 
     def give_back(self, place: int) -> None:
-        """Free what an operation got, if it got something."""
+        """Free the block that an operation got, if it got one."""
         pfn, order = self.held.pop(place, (0, 0))
         if not pfn:
             return
@@ -136,8 +136,8 @@ def options(test: Test) -> tuple[tuple[int, int], tuple[int, int], bool]:
 
 
 def written(text: str) -> Iterator[Operation]:
-    """The operations of "a3 a0 f1". How often buddy_check is asked between damages nobody can know who does not know
-    the string: whoever only counts the questions is wrong."""
+    """The operations of "a3 a0 f1". The number of calls of buddy_check between damages depends on the string, so an
+    allocator that only counts the calls fails."""
     numbers = random.Random(text)
     for place, word in enumerate(text.split(), 1):
         if not re.fullmatch(r"[aftm]\d+|d", word):
@@ -162,7 +162,7 @@ def drawn(count: int, seed: int) -> Iterator[Operation]:
 
 
 def strings_of(test: Test) -> list[list[Operation]]:
-    """What a test asks for."""
+    """The strings of operations that a test asks for."""
     if "operations" not in test.options:
         if not {"random", "seed"} <= set(test.options):
             raise LabError(f"{test.title}: it needs operations, or random and seed", BAD_INPUT)
@@ -172,58 +172,58 @@ def strings_of(test: Test) -> list[list[Operation]]:
 
 
 def check_block(frames: Frames, hole: Sequence[int], pfn: int, order: int, strict: bool) -> None:
-    """Could the allocator give this block?"""
+    """Raises Wrong if the allocator could not give this block."""
     gave = f"gave {block(pfn, order)}"
     if pfn % (1 << order):
         raise Wrong(f"{gave}: a block of order {order} begins at a multiple of {1 << order}")
     for frame in range(pfn, pfn + (1 << order)):
         if frame in frames.holder:
             place = frames.holder[frame]
-            part = f" is part of {block(*frames.held[place])}, which" if frames.held[place][1] else " is what"
-            raise Wrong(f"{gave}; frame {frame}{part} operation {place} has got")
+            part = f" is part of {block(*frames.held[place])}, which" if frames.held[place][1] else ", which"
+            raise Wrong(f"{gave}; frame {frame}{part} operation {place} holds")
         if not frames.first <= frame < frames.end or hole[0] <= frame < hole[1]:
             raise Wrong(f"{gave}; frame {frame} is not in the zone, or does not exist")
     _, larger = frames.around(pfn, order) or nothing_free(pfn)
     start, smallest = frames.smallest(order) or nothing_free(pfn)
     if strict and larger > smallest:
-        raise Wrong(f"{gave} out of a free block of order {larger}, although {block(start, smallest)} would have done")
+        raise Wrong(f"{gave} out of a free block of order {larger}, although {block(start, smallest)} would suffice")
 
 
 def check_counts(frames: Frames, words: Sequence[str], strict: bool) -> None:
-    """Are the zone's counts those of the model?"""
+    """Raises Wrong if the zone's counts differ from the model's."""
     nr_free, *counts, sound = map(int, words)
     if nr_free != frames.nr_free:
-        raise Wrong(f"nr_free says {nr_free}, but {frames.nr_free} frames are free")
+        raise Wrong(f"nr_free is {nr_free}, but {frames.nr_free} frames are free")
     for order, (count, blocks) in enumerate(zip(counts, frames.free)):
         if strict and count != len(blocks):
             starts = ", ".join(str(pfn) for pfn in sorted(blocks)[:8]) + (", ..." if len(blocks) > 8 else "")
             there = f"{len(blocks)} (at {starts})" if blocks else "none"
             raise Wrong(f"free_area[{order}].nr_free is {count}; with all buddies merged there must be {there}")
     if strict and sound:
-        raise Wrong(f"buddy_check says {sound}, although the counts are right")
+        raise Wrong(f"buddy_check returns {sound}, although the counts are right")
 
 
 def check_misuse(words: Sequence[str], what: str) -> None:
-    """Did it panic, as it must?"""
+    """Raises Wrong unless the misuse caused a panic."""
     if words[0] != "panic":
         how = "once more" if what == "t" else "at the address of its second frame"
-        raise Wrong(f"freed the block {how}, and nothing happened: this must be an assertion that fails")
+        raise Wrong(f"freed the block {how}, and nothing happened: an assertion must fail here")
 
 
 def check_damage(words: Sequence[str]) -> None:
-    """Did buddy_check notice each damage?"""
+    """Raises Wrong unless buddy_check noticed each damage."""
     kinds = ("nr_free", "the count of an order", "the flag PG_buddy of a free block", "the order of a free block")
     if words == ["none"]:
         raise Wrong("no free block is on the list of its order")
     missed = [kind for kind, word in zip(kinds, words) if word != "found"]
     if missed:
-        raise Wrong(f"buddy_check says 0 although {' and '.join(missed)} is wrong")
+        raise Wrong(f"buddy_check returns 0 although {' and '.join(missed)} is wrong")
     if words[-1] != "content":
         raise Wrong("buddy_check is not 0 although the damage was undone, or before it was done")
 
 
 def check(frames: Frames, hole: Sequence[int], operation: Operation, words: list[str], strict: bool) -> None:
-    """Judge one line of the transcript, and follow it."""
+    """Judge one line of the transcript, and update the model."""
     if operation.what in "tm":
         return check_misuse(words, operation.what)
     if words[0] == "panic":
@@ -233,7 +233,7 @@ def check(frames: Frames, hole: Sequence[int], operation: Operation, words: list
     if operation.what == "f":
         frames.give_back(operation.number)
     elif words[1] == "wild":
-        raise Wrong("gave an address that is no struct page")
+        raise Wrong("gave an address that is not a struct page")
     elif words[1] == "none":
         fits = frames.smallest(operation.number)
         if fits:
@@ -245,7 +245,7 @@ def check(frames: Frames, hole: Sequence[int], operation: Operation, words: list
 
 
 def in_words(operation: Operation) -> str:
-    """An operation, for a message."""
+    """An operation in words, for a message."""
     names = {
         "a": "alloc order",
         "f": "free what operation",
@@ -259,7 +259,7 @@ def in_words(operation: Operation) -> str:
 
 
 def crash(run: HostRun) -> Verdict:
-    """The program ended before its operations did."""
+    """The verdict on a program that ended before its operations were done."""
     lines = run.err.splitlines()
     if run.status in (-signal.SIGKILL, -signal.SIGXCPU):
         last = lines[-1] if lines else ""
@@ -279,7 +279,7 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
     for pfn in range(first, end):
         if not hole[0] <= pfn < hole[1]:
             frames.give(pfn, 0)
-    lines = run.out.split("\n")[:-1]  # whole ones
+    lines = run.out.split("\n")[:-1]  # complete lines
     said = "after the zone's frames were freed, one by one"
     try:
         if not lines:
@@ -292,7 +292,7 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
             check(frames, hole, operation, line.split(), strict)
     except Wrong as error:
         return wrong(f"{said}: {error}", error.outcome)
-    except (ValueError, LookupError):  # half a line, behind which it panicked, or none of the driver's
+    except (ValueError, LookupError):  # half a line before a panic, or a line that is not the driver's
         panic = re.search("panic.*", run.out)
         if panic:
             return wrong(f"{said}: {panic[0]}", Outcome.PANICKED)
@@ -305,9 +305,9 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
 
 
 def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdict:
-    """Run the driver, and follow what it says."""
+    """Run the driver, and compare its output with the model."""
     zone, hole, _ = options(test)
-    word = secrets.token_hex(16)  # with which the driver's own lines begin
+    word = secrets.token_hex(16)  # the first word of the driver's own lines
     text = f"{word} z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
     run = machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S)
     lines = [line.removeprefix(f"{word} ") for line in run.out.splitlines(True) if line.startswith(f"{word} ")]
@@ -315,14 +315,14 @@ def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdic
 
 
 def needs(test: Test) -> tuple[str, ...]:
-    """The driver, which comes with the student's allocator."""
+    """The make target of the driver, which contains the student's allocator."""
     return (DRIVER,)
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
     """All strings of the test; the first that goes wrong decides."""
     strings = strings_of(test)
-    options(test)  # a mistake in lab.toml is told first
+    options(test)  # report a mistake in lab.toml first
     made = machine.build_results[DRIVER]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)

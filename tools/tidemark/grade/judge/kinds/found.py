@@ -1,12 +1,12 @@
-"""Kind `found`: where a fault is, held against where it was put.
+"""Kind `found`: the student's answer on the place of a fault, compared with the place where it was put.
 
-The answers stand in the lab's .toml file, a table for each machine: file, function, line. What is right stands in the
-lab's list of machines (tidemark.grade.build.machines), which students do not have: in their tree nothing is graded
-but whether there is an answer, and it brings no points.
+The answers are in the lab's .toml file, a table for each machine: file, function, line. The correct places are in the
+lab's list of machines (tidemark.grade.build.machines), which students do not have. In a student's tree the test only
+checks that there is an answer, and gives no points.
 
 Options:
     machine     its name
-    what        "function", file and function, or "line": that, and the line
+    what        "function": file and function, or "line": file, function and line
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEEDED = {"file": str, "function": str, "line": int}
 
 
 def answered(path: Path, name: str) -> tuple[dict[str, Any], str]:
-    """(the answer about a machine, empty), or (nothing, what is wrong with it)."""
+    """(the answer about a machine, ""), or ({}, what is wrong with it)."""
     try:
         given = answer_file.read(path).get(name)
     except (OSError, ValueError) as error:
@@ -36,7 +36,7 @@ def answered(path: Path, name: str) -> tuple[dict[str, Any], str]:
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Compare; the key is not told."""
+    """Compare; messages do not tell the key."""
     (file,) = machine.lab.files
     name = str(test.options["machine"])
     given, wrong_with_it = answered(machine.tree / file, name)

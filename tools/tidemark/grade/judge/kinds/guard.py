@@ -1,19 +1,19 @@
-"""Kind `guard`: how long a run takes with the student's guard, as a part of what it takes without, both measured here.
+"""Kind `guard`: how long a run takes with the student's guard, as a part of its time without one; both are measured.
 
-The run without is made with a kernel of our files alone, which has the starter's guard in the place of the student's.
+The run without one uses a kernel built from release files alone, with the starter's guard in place of the student's.
 
-Time is QEMU's virtual clock at the end, so that it counts no matter what the kernel says. That the programs did their
-work shows in the instructions that each of them executed, which hardly depend on who waits for whom; and the workloads
-end with a status that is not 0 when a byte of theirs is lost.
+Time is QEMU's virtual clock at the end, so it counts no matter what the kernel says. That the programs did their
+work shows in the instructions that each of them executed, which hardly depend on waiting; and the workloads
+end with a status other than 0 if a byte of theirs is lost.
 
-Where a machine thrashes, a run may take several times as long when anything in the kernel is a little different, or the
-disk stands elsewhere when it begins (jitter=). One such run says little about a guard: the times of several are added.
+If a machine thrashes, a run may take several times as long after a small change in the kernel, or with another first
+position of the disk (jitter=). One such run says little about a guard, so the times of several runs are added.
 
 Options:
-    run                     what runs; vm, mem, swap: as for `make qemu`
+    run                     the command; vm, mem, swap: as for `make qemu`
     guard                   name of the guard (token)
-    jitters                 with jitter=1 to so many, and the sum of their times (once, without any)
-    full, none              of the time without a guard: full points up to this share, none from this one on
+    jitters                 the number of runs, with jitter=1 to this number, whose times are added (default: one run)
+    full, none              shares of the time without a guard: full points up to `full`, none from `none` on
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tidemark.grade.witness.machine import Machine, jitters, trouble
 
 BUDGET = 4_000_000_000
 SETTINGS = ("vm", "mem", "swap")
-SMALL = 1_000_000  # instructions: who executes fewer is not what the run is about
-TOLERANCE = 0.01  # an instruction that faults is begun twice
+SMALL = 1_000_000  # instructions: programs that execute fewer do not count
+TOLERANCE = 0.01  # an instruction that faults is started twice
 POINTS = 60
 
 
 def settings_of(test: Test) -> dict[str, Any]:
-    """Options of a run that measures time: references would be millions."""
+    """Options of a run that measures time. References are not recorded: there would be millions."""
     return {name: str(test.options[name]) for name in SETTINGS if name in test.options} | {
         "refs": NO_REFS,
         "budget": BUDGET,
@@ -45,7 +45,7 @@ def settings_of(test: Test) -> dict[str, Any]:
 
 
 def without(test: Test, machine: Machine, run: str, jitter: str = "") -> Boot:
-    """A run without a guard, of a kernel that is ours alone."""
+    """A run without a guard, of a kernel built from release files alone."""
     return boot_cache.boot(baseline.machine(machine), run, cmdline=f"guard=none {jitter}", **settings_of(test))
 
 
@@ -59,32 +59,32 @@ def both(test: Test, machine: Machine) -> list[tuple[Boot, Boot]]:
 
 
 def failures(runs: Sequence[tuple[Boot, Boot]]) -> Verdict | None:
-    """The verdict on runs of which one did not end well; None: they did."""
+    """The verdict on the first run that did not end well; None if all did."""
     said = (failure(none, "without a guard") or failure(mine, "with the guard") for none, mine in runs)
     return next(filter(None, said), None)
 
 
 def sums(runs: Sequence[tuple[Boot, Boot]]) -> tuple[float, float]:
-    """Seconds that they took without a guard, and with the student's."""
+    """(seconds of the runs without a guard, seconds of those with the student's)."""
     none, mine = (sum(run.evidence.virtual_ns for run in side) / 1e9 for side in zip(*runs))
     return none, mine
 
 
 def failure(run: Boot, how: str) -> Verdict | None:
-    """The verdict on a run that did not end well; None: it did."""
+    """The verdict on a run that did not end well; None if it did."""
     if run.outcome is Outcome.RIGHT:
         return None
     return trouble(run) or wrong(f"{how}: {run.reason}")
 
 
 def work(evidence: Evidence) -> np.ndarray:
-    """Instructions of each program that counts, the most first."""
+    """Instructions of each program that counts, in descending order."""
     done = np.sort(evidence.user_instructions)[::-1]
     return done[done >= SMALL].astype(np.int64)
 
 
 def shirked(none: Evidence, mine: Evidence) -> str:
-    """What work was done in one run and not in the other, in words; empty: all of it."""
+    """The work that was done in one run and not in the other, in words; empty if there is none."""
     expected, done = work(none), work(mine)
     if len(expected) != len(done):
         return f"with the guard {len(done)} processes computed, without it {len(expected)}"
@@ -102,7 +102,7 @@ def reads(evidence: Evidence) -> list[list[float]]:
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Run it without and with, and compare."""
+    """Run the command without a guard and with the student's, and compare."""
     runs = both(test, machine)
     failed = failures(runs)
     if failed:

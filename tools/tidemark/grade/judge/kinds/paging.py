@@ -1,18 +1,18 @@
-"""Kind `paging`: which frame is each page in, when was it cleared, when copied?
+"""Kind `paging`: the frame of each page, and when frames are cleared and copied.
 
 The workload `pages` performs a script of single accesses, one at a time, in a family of processes
-(user/workloads/pages.c has the notation). The plugin says of each access which frame it went to, and which frames were
-cleared and copied meanwhile. What should have been follows from the script alone (tidemark.grade.judge.fork_model).
+(user/workloads/pages.c has the notation). The plugin reports the frame of each access, and the frames that were
+cleared and copied meanwhile. The expected frames follow from the script alone (tidemark.grade.judge.fork_model).
 
 Options:
     script            "0 m 0 9; 0 w 5; ...". Or drawn by a seed:
-    seed, operations  so many, on
-    pages             so many pages, by
-    processes         so many processes (1), which fork and end. Or, for tables:
-    areas, rounds     in each round, map a page in each of so many tables' ranges, write them, and unmap them again.
-                      Tables, and frames cleared for them, are counted then
-    needless          "clears copies" (default): which of these are wrong where they are not needed. "copies": frames
-                      may be cleared before they are wanted. "": and the last owner of a frame may copy it
+    seed, operations  the number of operations,
+    pages             the number of pages that they use, and
+    processes         the number of processes (1), which fork and end. Or, for tables:
+    areas, rounds     in each round, map a page in each of `areas` ranges of page tables, write them, and unmap them
+                      again. Tables, and frames cleared for them, are then counted
+    needless          "clears copies" (default): these are wrong if they are not needed. "copies": frames may be
+                      cleared before they are wanted. "": in addition the last owner of a frame may copy it
     mem               the machine's memory, "16M"
 """
 
@@ -34,7 +34,7 @@ NEEDLESS = ("clears copies", "clears", "copies", "")
 
 
 def parsed(text: str) -> list[Operation]:
-    """The operations of "0 m 0 9; 0 w 5". LabError when one is none, or is of a process that is not there."""
+    """The operations of "0 m 0 9; 0 w 5". Raises LabError if one is malformed, or of a process that does not exist."""
     made: list[Operation] = []
     alive = {0}
     for line in filter(str.strip, text.split(";")):
@@ -51,7 +51,7 @@ def parsed(text: str) -> list[Operation]:
 
 
 def drawn(seed: int, count: int, pages: int, processes: int) -> list[Operation]:
-    """A random script. All processes are born in its first part; each has one parent and one life."""
+    """A random script. All processes are created in its first half, each of them once."""
     numbers, parent = random.Random(seed), {0: 0}
     made = [Operation(1, 0, "m", 0, pages - 1)]
     unborn = list(range(processes - 1, 0, -1))
@@ -75,7 +75,7 @@ def drawn(seed: int, count: int, pages: int, processes: int) -> list[Operation]:
 
 
 def in_areas(areas: int, rounds: int) -> list[Operation]:
-    """Single pages, each in another table's range, mapped, written and unmapped."""
+    """Operations on single pages, each in another table's range: map, write and unmap."""
     lines: list[tuple[str, int]] = []
     for at in range(rounds):
         pages = [area * PAGES_PER_TABLE + (37 * area + 5 * at) % PAGES_PER_TABLE for area in range(areas)]
@@ -84,7 +84,7 @@ def in_areas(areas: int, rounds: int) -> list[Operation]:
 
 
 def script_of(test: Test) -> list[Operation]:
-    """What a test asks for."""
+    """The script of a test."""
     o = test.options
     if "script" in o:
         return parsed(str(o["script"]))
@@ -94,7 +94,7 @@ def script_of(test: Test) -> list[Operation]:
 
 
 def lines_of(script: list[Operation]) -> Iterator[str]:
-    """The script as the workload reads it: a write writes its place, and a read is told what it should find."""
+    """The script in the workload's format. A write stores its place in it; a read is given the expected value."""
     values: dict[int, dict[int, int]] = {0: {}}
     for one in script:
         mine, second = values[one.process], one.second
@@ -110,7 +110,7 @@ def lines_of(script: list[Operation]) -> Iterator[str]:
 
 
 def difference(script: list[Operation], steps: list[Step], family: Family) -> str:
-    """The first difference between what should have been and what was seen; "" when there is none."""
+    """The first difference between the model and what was observed; "" if there is none."""
     for one, step in zip(script, steps):
         try:
             family.follow(one, step)
@@ -120,18 +120,18 @@ def difference(script: list[Operation], steps: list[Step], family: Family) -> st
 
 
 def said(run: Boot) -> str:
-    """How a run ended, and what the console said before the summary."""
+    """How a run ended, and the console before the summary."""
     return f"{run.reason}\n{tail(run.console.split(SUMMARY)[0])}"
 
 
 def unfinished(script: list[Operation], steps: list[Step], run: Boot) -> str:
-    """Why a run may have ended before its script."""
+    """Why a run may have ended before its script did."""
     began = f"{script[len(steps)]}: it never got that far" if steps else "the workload did not begin"
     return "\n".join(filter(None, [began, torn_fork(run.evidence), said(run)]))
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Run the script, and follow every page."""
+    """Run the script, and compare every page with the model."""
     script, needless = script_of(test), test.options.get("needless", NEEDLESS[0])
     if needless not in NEEDLESS:
         raise LabError(

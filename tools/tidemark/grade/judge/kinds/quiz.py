@@ -1,11 +1,11 @@
-"""Kind `quiz`: one answer about the student's own string, against the key.
+"""Kind `quiz`: one answer about the student's own string, compared with the key.
 
-Tests of this kind are made of the table [quiz] of lab.toml, one for each question, when the secret folder has the
-course's secret. The keys are computed anew, from the secret and the name of the submission: whose name stands in the
-file of answers does not matter, except for what is said.
+Tests of this kind come from the table [quiz] of lab.toml, one for each question, if the secret folder has the
+course's secret. The keys are computed again from the secret and the name of the submission. If the file of answers has
+another name, the answers are wrong, and the message says so.
 
 Options:
-    question    its name
+    question    the question's name
 """
 
 from __future__ import annotations

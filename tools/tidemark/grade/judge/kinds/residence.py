@@ -1,20 +1,20 @@
-"""Kind `residence`: which pages a process has in memory, by its own time, as Denning's working set has it.
+"""Kind `residence`: which pages a process has in memory, in process time, compared with Denning's working set.
 
-The workload pace refers to pages in rounds. In each it then works for some of its own time, and sleeps past the
-policy's next tick; a tick is so the same as a round. Its own time is counted from outside, in its instructions: 1,000
-are 1 us, as in the kernel. There are frames enough, unless `frames` says otherwise, so that pages leave because they
-have left the working set. Options:
+The workload pace references pages in rounds. In each round it then computes for some time, and sleeps past the
+policy's next tick, so that a tick corresponds to a round. Process time is counted from outside, in its instructions:
+1,000 are 1 us, as in the kernel. There are enough frames, unless `frames` says otherwise, so pages are evicted only
+after they have left the working set. Options:
 
-    rounds       [[10, "1-8"], [6, "1-3"]]: ten rounds that refer to pages 1 to 8, then six. Or `string` and `every`: a
-                 round for so many references of it
-    work_us, sleep_ms    of each round (1000, 60); a third and fourth element in `rounds` are for these alone
+    rounds       [[10, "1-8"], [6, "1-3"]]: ten rounds that reference pages 1 to 8, then six. Or `string` and `every`: a
+                 round for each `every` references of the string
+    work_us, sleep_ms    of each round (1000, 60); a third and fourth element in `rounds` override them
     vm           the policy (ws), and tau_ms its parameter of that name
     frames, set  as in the kind `victims`
 
-Without more, what is judged is the definition. A page used within tau does not leave; with `strict` (true unless it
-is said to be false) one that was not used for tau and two ticks more is gone. With `times` (as in
-tidemark.grade.judge.budget) it is the price: the space-time product, which is the mean number of pages in memory,
-times own time, where a page that is read again counts as `cost_ms` (10) of own time with that many pages in memory
+By default the definition is judged. A page used within tau is not evicted; with `strict` (default true) a page that was
+not used for tau and two ticks more is evicted. With `times` (as in
+tidemark.grade.judge.budget) the price is judged: the space-time product, which is the mean number of pages in memory
+times process time, where a page that is read again adds `cost_ms` (10) of process time with that many pages in memory
 (P. Denning, CACM 11(5), 1968).
 """
 
@@ -37,29 +37,29 @@ from tidemark.strings import from_text
 
 NS_PER_MS = 1_000_000
 TICKS_LATE = 2
-TOLERANCE = 0.05  # of tau: the kernel counts part of the way into it and out of it as the process's time
+TOLERANCE = 0.05  # of tau: the kernel counts part of the entry and exit code as process time
 COST_MS = 10
 POINTS_OF_PLOT = 200
 
 
 @dataclass(frozen=True)
 class Round:
-    """References to pages, one each, and then work and sleep."""
+    """One reference to each page, then work and sleep."""
 
     pages: tuple[int, ...]
     work_us: int
     sleep_ms: int
 
     def __str__(self) -> str:
-        """As pace takes it."""
+        """The round in the notation of pace."""
         times = [f"{letter}{number}" for letter, number in (("w", self.work_us), ("z", self.sleep_ms)) if number]
         return " ".join(filter(None, [words(self.pages), *times]))
 
 
 @dataclass
 class Stay:
-    """A time that a page spent in memory, in ns of its process's own time: its uses in order, the first of which
-    brought it in, and when it left (None: it did not).
+    """A page's stay in memory, in ns of process time: its uses in order, the first of which
+    brought it in, and the time of its eviction (None if it stayed to the end).
     """
 
     page: int
@@ -68,7 +68,7 @@ class Stay:
 
 
 def rounds_of(test: Test) -> list[Round]:
-    """What a test has the workload do."""
+    """The rounds of a test."""
     times = (int(test.options.get("work_us", 1000)), int(test.options.get("sleep_ms", 60)))
     if "rounds" not in test.options:
         pages, every = pages_of(test), int(test.options["every"])
@@ -81,7 +81,7 @@ def rounds_of(test: Test) -> list[Round]:
 
 
 def own_time(evidence: Evidence, space: int) -> np.ndarray:
-    """For each event, how many instructions of its own the space had executed: ns of own time."""
+    """For each event, the number of instructions that the space had executed: ns of process time."""
     events = evidence.events
     steps = np.diff(events["user"].astype(np.int64), prepend=0)
     running = np.concatenate([[False], events["space"][:-1] == space])
@@ -89,7 +89,7 @@ def own_time(evidence: Evidence, space: int) -> np.ndarray:
 
 
 def departures(evidence: Evidence, seen: References) -> list[tuple[int, int]]:
-    """(index of the event, page) for each time that a page of the string left: when its frame was written."""
+    """(index of the event, page) for each eviction of a page of the string: the write of its frame."""
     at, pages = seen.at.tolist(), seen.pages.tolist()
     frames, written = evidence.events["b"], np.flatnonzero(evidence.events["kind"] == WRITE)
     uses: dict[int, list[int]] = {}
@@ -104,7 +104,7 @@ def departures(evidence: Evidence, seen: References) -> list[tuple[int, int]]:
 
 
 def stays_of(evidence: Evidence, number: Sequence[int]) -> tuple[list[Stay], int]:
-    """The stays of the workload's pages, and its own time at the end. `number`: of its pages, in order of first use."""
+    """(stays of the workload's pages, process time at the end). `number`: the pages' numbers, in order of first use."""
     space = evidence.main_space()
     seen, time = evidence.string(space), own_time(evidence, space)
     moments = [(at, True, page) for at, page in zip(seen.at.tolist(), seen.pages.tolist())]
@@ -124,7 +124,7 @@ def stays_of(evidence: Evidence, number: Sequence[int]) -> tuple[list[Stay], int
 
 
 def wrongly_left(stays: Sequence[Stay], tau_ns: int) -> str:
-    """The first page that left its working set too soon, in words; empty: none did."""
+    """The first page that was evicted too early, in words; empty if there is none."""
     for stay in stays:
         if stay.left is not None and stay.left - stay.uses[-1] < (1 - TOLERANCE) * tau_ns:
             ago = (stay.left - stay.uses[-1]) / NS_PER_MS
@@ -136,7 +136,7 @@ def wrongly_left(stays: Sequence[Stay], tau_ns: int) -> str:
 
 
 def wrongly_kept(stays: Sequence[Stay], tau_ns: int, tick_ns: int, end: int) -> str:
-    """The first page that stayed too long, in words; empty: none did."""
+    """The first page that stayed too long, in words; empty if there is none."""
     for stay in stays:
         moments = [*stay.uses, end if stay.left is None else stay.left]
         ages = [later - earlier for earlier, later in pairwise(moments)]
@@ -150,7 +150,7 @@ def wrongly_kept(stays: Sequence[Stay], tau_ns: int, tick_ns: int, end: int) -> 
 
 
 def by_definition(test: Test, stays: Sequence[Stay], rounds: Sequence[Round], end: int) -> Verdict:
-    """Is what is in memory the working set?"""
+    """The verdict by the definition: are the pages in memory the working set?"""
     tau_ns = int(test.options["tau_ms"]) * NS_PER_MS
     tick_ns = max(each.work_us for each in rounds) * 1000
     said = wrongly_left(stays, tau_ns)
@@ -162,14 +162,14 @@ def by_definition(test: Test, stays: Sequence[Stay], rounds: Sequence[Round], en
 
 
 def mean_resident(stays: Sequence[Stay], end: int) -> float:
-    """Pages in memory, on average over the process's own time since its first reference."""
+    """Pages in memory, on average over process time since the first reference."""
     start = min(stay.uses[0] for stay in stays)
     held = sum((end if stay.left is None else stay.left) - stay.uses[0] for stay in stays)
     return held / (end - start)
 
 
 def course(stays: Sequence[Stay], end: int) -> list[list[float]]:
-    """[ms of own time, pages in memory] for the report's picture."""
+    """[ms of process time, pages in memory] for the report's picture."""
     start = min(stay.uses[0] for stay in stays)
     came = np.sort([stay.uses[0] for stay in stays])
     left = np.sort([stay.left for stay in stays if stay.left is not None])
@@ -179,14 +179,14 @@ def course(stays: Sequence[Stay], end: int) -> list[list[float]]:
 
 
 def again_and_price(test: Test, stays: Sequence[Stay], end: int) -> tuple[int, float]:
-    """Pages read again, and the space-time product in page-seconds."""
+    """(pages read again, space-time product in page-seconds)."""
     again = len(stays) - len({stay.page for stay in stays})
     own_ms = (end - min(stay.uses[0] for stay in stays)) / NS_PER_MS
     return again, mean_resident(stays, end) * (own_ms + again * float(test.options.get("cost_ms", COST_MS))) / 1000
 
 
 def by_price(test: Test, stays: Sequence[Stay], end: int, limits: tuple[float, float]) -> Verdict:
-    """The space-time product against its budget."""
+    """The verdict by the space-time product and its budget."""
     again, price = again_and_price(test, stays, end)
     resident = mean_resident(stays, end)
     what = f"{resident:.1f} pages in memory on average, {again:,} read again; space-time product in page-seconds"
@@ -227,7 +227,7 @@ def figure(test: Test, machine: Machine) -> float:
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Play the rounds, and look at who was in memory when."""
+    """Play the rounds, and judge when each page was in memory."""
     rounds = rounds_of(test)
     boot = ran(test, machine, rounds)
     if stopped := obstacle(boot):
@@ -235,7 +235,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     pages = pages_used(rounds)
     made = boot.evidence.string(boot.evidence.main_space()).pages
     if len(made) != len(pages):
-        return wrong(f"the workload made {len(made):,} of {len(pages):,} references: the kernel kept it from more")
+        return wrong(f"the workload made {len(made):,} of {len(pages):,} references: the kernel prevented the others")
     stays, end = stays_of(boot.evidence, list(dict.fromkeys(pages)))
     if not budget.is_relative(test):
         return by_definition(test, stays, rounds, end)

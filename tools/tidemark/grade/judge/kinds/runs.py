@@ -1,14 +1,14 @@
-"""Kind `runs`: the kernel with the student's code in it runs a command, ends well, and does not take too long for it.
+"""Kind `runs`: the kernel with the student's code runs a command, ends well, and does not take too long.
 
-Whether it ended well is QEMU's own status. That a program has done its work shows in the instructions it has executed;
-that frames were handed out soundly, in its references: a frame that is cleared or copied into for one program belongs
-to it alone, but for children that it gets later, and as long as nothing else fills it, to one page.
+Whether it ended well is QEMU's own status. The instructions that a program executed show that it has done its work. Its
+references show that frames were handed out soundly: a frame that is cleared or copied into for one program belongs
+to that program alone, except for its later children, and until it is filled again, to one page.
 
 Options:
-    run                what runs; vm, mem, swap, frames, cmdline: as for `make qemu`
+    run                the command; vm, mem, swap, frames, cmdline: as for `make qemu`
     work, reads        as in tidemark.grade.judge.work
-    times              of the kernel's instructions, as in tidemark.grade.judge.budget; without, only right or wrong
-    budget             instructions after which it is taken to hang
+    times              of the kernel's instructions, as in tidemark.grade.judge.budget; without it only right or wrong
+    budget             instructions after which the run counts as hung
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ RELEVANT = (REF, STORE, READ, ZERO, COPY, BIRTH, FILE_READ)
 
 @dataclass
 class Frame:
-    """What is known of a frame since it was filled: at which event, for which space (-1: read from the store, it may be
-    that of several), and as which page a program has stored into it (-1: none has).
+    """The state of a frame since it was filled: the event that filled it, its space (-1: read from swap, so several may
+    share it), and the page as which a program has stored into it (-1: none has).
     """
 
     filled: int
@@ -43,18 +43,18 @@ class Frame:
 
 
 def misuse(frame: Frame, space: int, page: int, born: dict[int, int]) -> str:
-    """What is wrong with a reference to a frame, in words; empty: nothing."""
+    """What is wrong with a reference to a frame, in words; empty if nothing is."""
     if frame.page not in (-1, page):
         return f"as page {frame.page:#x} and, by process {space}, as page {page:#x}"
     if frame.owner not in (-1, space) and born.get(space, 0) < frame.filled:
         return (
-            f"by process {frame.owner}, for which it was filled, and by process {space}, which is no later child of it"
+            f"by process {frame.owner}, for which it was filled, and by process {space}, which is not its later child"
         )
     return ""
 
 
 def used_twice(evidence: Evidence) -> str:
-    """The first frame that two pages have at the same time, in words; empty: there is none."""
+    """The first frame that two pages have at the same time, in words; empty if there is none."""
     born: dict[int, int] = {}
     frames: dict[int, Frame] = {}
     at = np.flatnonzero(np.isin(evidence.events["kind"], RELEVANT))
@@ -62,7 +62,7 @@ def used_twice(evidence: Evidence) -> str:
     for index, kind, space, a, b in zip(at.tolist(), *columns):
         if kind == BIRTH:
             born[space] = index
-        elif kind == FILE_READ:  # all may map it
+        elif kind == FILE_READ:  # all processes may map it
             frames.pop(b, None)
         elif kind > STORE:
             frames[b] = Frame(index, -1 if kind == READ else space)
@@ -82,17 +82,17 @@ def ran(test: Test, machine: Machine) -> Boot:
 
 
 def millions(run: Boot) -> float:
-    """Instructions of the kernel."""
+    """Instructions of the kernel, in millions."""
     return (run.evidence.instructions - int(run.evidence.user_instructions.sum())) / MILLION
 
 
 def figure(test: Test, machine: Machine) -> float:
-    """What the reference solution takes, in millions."""
+    """Instructions of the kernel with the reference solution, in millions."""
     return millions(budget.ended_well(test, ran(test, machine)))
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """Run it, and look at what was seen."""
+    """Run the command, and judge what the plugin observed."""
     if "run" not in test.options:
         raise LabError(f"{test.title}: it needs run", BAD_INPUT)
     run = ran(test, machine)

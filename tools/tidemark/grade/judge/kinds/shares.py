@@ -1,21 +1,21 @@
-"""Kind `shares`: who gets the CPU, counted in instructions from outside.
+"""Kind `shares`: the processes' shares of the CPU, counted in instructions from outside.
 
 The workload is `spin` (user/workloads/spin.c): processes with nice values that only compute, and their parent, which
-sleeps. Somebody can always run, so in an exact run an instruction is a nanosecond, and the switches of address space
-say who had which part of any time. What counts is the time from the parent's going to sleep to its last wake-up, when
-all processes have begun; nearly all of it must be theirs. A turn in which nothing of a program is executed is none.
+sleeps. Some process can always run, so in an exact run an instruction is a nanosecond, and switches of address space
+show which process ran at what time. What counts is the time from the parent's first sleep to its last wake-up, when
+all processes have begun; nearly all of it must be theirs. A turn without instructions of a program does not count.
 
 Options:
     nice       nice values of the processes
-    ms, pulse  how long they compute, and after how many ms the parent wakes, to sleep again (default: ms)
-    late       the last process first sleeps for so many ms
+    ms, pulse  how long they compute, and the interval in ms at which the parent wakes and sleeps again (default: ms)
+    late       ms for which the last process sleeps first
     forks      true: the last process has short-lived children compute
-    measure    shares   of the CPU: right within `tolerance` percentage points of what the weights say. With forks only
+    measure    shares   of the CPU: right within `tolerance` percentage points of the share by weight. With forks only
                         the last process counts, and half of its share is enough: a new process has to wait its turn
-               lag      ms by which a process is behind its share at most, of any time that one looks at
-               wait     ms that a process waits at most until it runs again (but for one that is late)
-               latency  ms after which a sleeper runs at most, once it should have been woken
-    full, none of lag, wait and latency: full points up to, and none from
+               lag      the largest number of ms by which a process falls behind its share in any span of time
+               wait     the longest wait of a process until it runs again, in ms (not of a late process)
+               latency  the longest time from the due wake-up of the sleeper until it runs, in ms
+    full, none for lag, wait and latency: full points up to `full`, none from `none` on
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEASURES = ("shares", "lag", "wait", "latency")
 NS_PER_MS = 1_000_000
 MOST_STARTING = 300_000_000  # instructions until all have begun, and from the last wake-up to the end
 POINTS = 120  # of a line of the plot
-BUSY = 0.9  # of the time, at least, programs run, and not the kernel
+BUSY = 0.9  # part of the time in which programs, not the kernel, must run
 # Linux's sched_prio_to_weight, nice -20 to 19.
 WEIGHTS = """
     88761 71755 56483 46273 36291 29154 23254 18705 14949 11916 9548 7620 6100 4904 3906 3121 2501 1991 1586 1277
@@ -43,7 +43,7 @@ WEIGHTS = """
 
 @dataclass(frozen=True)
 class Options:
-    """What a test's table says; see above. Times in ms."""
+    """The options of a test, see above. Times are in ms."""
 
     nice: tuple[int, ...]
     ms: int
@@ -54,7 +54,7 @@ class Options:
 
     @property
     def command(self) -> str:
-        """What to run in the guest."""
+        """The command to run in the guest."""
         words: list[object] = ["spin", self.ms, *self.nice, "--pulse", self.pulse]
         words += ["--late", self.late] * (self.late > 0) + ["--forks"] * self.forks
         return " ".join(map(str, words))
@@ -74,7 +74,7 @@ class Options:
 
 
 def options_of(test: Test) -> Options:
-    """The test's options. LabError when they make no sense."""
+    """The test's options. Raises LabError if one is missing or invalid."""
     given = test.options
     if given.get("measure") not in MEASURES:
         raise LabError(f"{test.title}: measure = {given.get('measure')!r}; there are {', '.join(MEASURES)}", BAD_INPUT)
@@ -94,9 +94,9 @@ def options_of(test: Test) -> Options:
 
 @dataclass(frozen=True)
 class Turns:
-    """What happened while the parent slept, from instruction `begin` to `end`. For every turn that somebody had: the
+    """What happened while the parent slept, from instruction `begin` to `end`. For every turn: the
     process (0: the parent), its first instruction, the one after the last, and how many of them were the program's.
-    `late`: by how many instructions the parent came late, for each time it woke.
+    `late`: by how many instructions the parent ran late, for each of its wake-ups.
     """
 
     begin: int
@@ -108,7 +108,7 @@ class Turns:
     late: np.ndarray
 
     def used(self, nr: int) -> np.ndarray:
-        """Instructions of processes 1 to nr, a column each, at the beginning and by the end of each turn."""
+        """Instructions of processes 1 to nr, a column each: a row for the beginning, and for the end of each turn."""
         by = np.where(self.process[:, None] == np.arange(1, nr + 1), self.user[:, None], 0)
         return np.vstack([np.zeros((1, nr), np.int64), np.cumsum(by, axis=0)])
 
@@ -122,9 +122,9 @@ class Turns:
 
 
 def processes(evidence: Evidence, nr: int) -> tuple[np.ndarray, int]:
-    """Which process an address space belongs to (-1: none of spin's), and the index of the event with which the parent
-    lets them begin. A process is known by the page of spin's array that it stores into first; who came later and
-    stores into none is a child of the last one. LabError when they have not begun.
+    """(process of each address space, -1 if not spin's; index of the event with which the parent lets them begin).
+    A process is known by the page of spin's array that it stores into first. A later process that stores
+    into none is a child of the last one. The index is -1 if the processes have not begun.
     """
     events = evidence.events
     stores = np.flatnonzero((events["kind"] == STORE) & (events["a"] >= MMAP_PAGES.start))
@@ -145,7 +145,7 @@ def processes(evidence: Evidence, nr: int) -> tuple[np.ndarray, int]:
 
 
 def turns(evidence: Evidence, options: Options) -> Turns | None:
-    """The turns while the parent slept; None: the processes have not begun."""
+    """The turns while the parent slept; None if the processes have not begun."""
     process, begin = processes(evidence, len(options.nice))
     if begin < 0:
         return None
@@ -179,7 +179,7 @@ def plot(options: Options, seen: Turns) -> dict[str, object]:
 
 
 def judge_shares(test: Test, options: Options, seen: Turns) -> Verdict:
-    """Who got how much."""
+    """The verdict on the processes' shares."""
     used = seen.used(len(options.nice))[-1]
     got, expected, tolerance = used / max(used.sum(), 1), options.expected, float(test.options["tolerance"])
     off = np.abs(got - expected) * 100
@@ -196,7 +196,7 @@ def judge_shares(test: Test, options: Options, seen: Turns) -> Verdict:
 
 
 def lag(options: Options, seen: Turns) -> tuple[float, str]:
-    """ms by which somebody is behind its share at most, and a sentence."""
+    """(the largest lag of a process behind its share, in ms; a sentence)."""
     used = seen.used(len(options.nice))
     owed = options.expected * used.sum(axis=1, keepdims=True) - used
     behind = owed - np.minimum.accumulate(owed, axis=0)
@@ -209,7 +209,7 @@ def lag(options: Options, seen: Turns) -> tuple[float, str]:
 
 
 def longest_wait(options: Options, seen: Turns) -> tuple[float, str]:
-    """ms that somebody has waited at most, and a sentence."""
+    """(the longest wait of a process, in ms; a sentence)."""
     waiting = range(1, len(options.nice) + (not options.late))
     worst = max(waiting, key=lambda process: seen.waits(process)[0])
     length, since = seen.waits(worst)
@@ -218,7 +218,7 @@ def longest_wait(options: Options, seen: Turns) -> tuple[float, str]:
 
 
 def latency(options: Options, seen: Turns) -> tuple[float, str]:
-    """ms that the sleeper came late at most, and a sentence."""
+    """(the largest delay of the sleeper, in ms; a sentence)."""
     value = float(seen.late.max()) / NS_PER_MS
     return value, f"of {len(seen.late)} wake-ups, the latest came {value:.2f} ms after its time"
 
@@ -236,7 +236,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return failed or wrong(f"{options.command}: {run.reason}, or its processes did not compute")
     busy = seen.used(len(options.nice))[-1].sum() / (seen.end - seen.begin)
     if busy < BUSY:
-        return wrong(f"the processes had the CPU for {busy:.1%} of the time: the rest went to the kernel, or to nobody")
+        return wrong(f"the processes had the CPU for {busy:.1%} of the time: the kernel ran, or no process did")
     if options.measure == "shares":
         return judge_shares(test, options, seen)
     value, said = {"lag": lag, "wait": longest_wait, "latency": latency}[options.measure](options, seen)

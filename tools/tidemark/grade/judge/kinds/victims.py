@@ -1,17 +1,17 @@
-"""Kind `victims`: the same page leaves, at every reference, as by the book.
+"""Kind `victims`: at every reference the policy must evict the page that the textbook names.
 
-The kernel plays a string of references, and which pages leave it is seen from outside. Options:
+The kernel plays a string of references, and the evicted pages are observed from outside. Options:
 
     policy    vm=
     like      the policy whose decisions are right (policy): the reference solution of that name, in the simulator
-    string    as tidemark.strings has it: page numbers, or KIND:PAGES,refs=N,seed=S
+    string    in the notation of tidemark.strings: page numbers, or KIND:PAGES,refs=N,seed=S
     frames    frames=, at least 3
     set       parameters, such as ["ws.tau_ms=5"]
-    first     number of the reference with which comparing begins (1)
+    first     number of the first reference that is compared (1)
 
 The student's lists in a message come from the simulator, which runs the student's code on the host. They are shown
-where it agrees with what was seen, and decide nothing. Nor does the shorter string that a message ends with, for which
-the simulator is asked and then the kernel (tidemark.grade.judge.shortest).
+if the simulator agrees with the kernel, and do not affect the verdict. Neither does the shorter string at the end of a
+message, which the simulator finds and the kernel confirms (tidemark.grade.judge.shortest).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
 from tidemark.strings import Given
 
-SHOWN = 20  # references before the one in question
+SHOWN = 20  # references shown before the one in question
 LONGEST_TRACE = 120
-LIMIT_S = 1  # of processor time, for a string in the simulator: it takes a hundredth, and is asked a few hundred times
-FILLED = 3  # times as many references as frames: what was there before has left
+LIMIT_S = 1  # of processor time, for a string in the simulator, which needs a hundredth and runs a few hundred times
+FILLED = 3  # after 3 references per frame the earlier pages have been evicted
 
 
 def needs(test: Test) -> tuple[str, ...]:
@@ -42,17 +42,17 @@ def needs(test: Test) -> tuple[str, ...]:
 
 
 def foresee(test: Test, machine: Machine) -> None:
-    """What is right can be known before there is a kernel."""
+    """Compute the expected decisions, which takes no kernel."""
     expected.decisions(machine, test, names=False)
 
 
 def victims_of(decision: Decision) -> list[int]:
-    """The victims of a decision, as Playback has them."""
+    """The victims of a decision, as a list like those of Playback."""
     return [] if decision.victim is None else [decision.victim]
 
 
 def first_difference(playback: Playback, wanted: Sequence[Decision], first: int) -> int | None:
-    """The index of the first reference, from `first` on, at which another page left."""
+    """The index of the first reference, from `first` on, at which another page was evicted."""
     return next(
         (at for at in range(first, len(wanted)) if playback.victims.get(at, []) != victims_of(wanted[at])), None
     )
@@ -64,21 +64,21 @@ def pages_text(playback: Playback, pages: Sequence[int], used: frozenset[int] = 
 
 
 def lists_text(playback: Playback, decision: Decision) -> str:
-    """All lists before a decision; one that only has an address in a variable (zone+36) has no name."""
+    """All lists before a decision. A list that is known only as an offset in a variable (zone+36) has no name."""
     names = ("another list" if "+" in name else name for name in decision.lists)
     lists = (pages_text(playback, pages, decision.used) for pages in decision.lists.values())
     return "; ".join(map(": ".join, zip(names, lists)))
 
 
 def what_differs(playback: Playback, wanted: Decision, at: int) -> str:
-    """The sentence about one reference."""
+    """The difference at one reference, as a sentence."""
     got, due = playback.victims.get(at, []), victims_of(wanted)
     where = f"reference {at + 1}, to page {wanted.page}"
     if not due:
         why = "is a hit" if wanted.hit else "finds a free frame"
-        return f"{where}, {why}, and no page should leave; yours sent away {pages_text(playback, got)}"
+        return f"{where}, {why}, and no page should be evicted; yours evicted {pages_text(playback, got)}"
     if not got:
-        return f"{where}: expected victim page {pages_text(playback, due)}; with yours no page left"
+        return f"{where}: expected victim page {pages_text(playback, due)}; yours evicted none"
     return f"{where}: expected victim page {pages_text(playback, due)}, yours {pages_text(playback, got)}"
 
 
@@ -91,7 +91,7 @@ class Own:
         self.printed: dict[tuple[tuple[int, ...], int], str] = {}
 
     def ahead(self, cases: Sequence[Case]) -> None:
-        """Run these strings now; of one that fails, nothing is known, nor of those after it."""
+        """Run these strings now. For a string that fails, and those after it, nothing is known."""
         todo = [
             key for key in dict.fromkeys((tuple(pages), frames) for pages, frames in cases) if key not in self.printed
         ]
@@ -107,7 +107,7 @@ class Own:
         self.printed |= zip(todo, several.run(self.machine, runs, LIMIT_S)[0])
 
     def decisions(self, pages: Sequence[int], frames: int, names: bool = False) -> list[Decision]:
-        """What it decides on a string, with the names of its lists or without: nothing when it cannot be said."""
+        """Its decisions on a string; `names`: with the names of its lists. Empty if they are not known."""
         self.ahead([(pages, frames)])
         try:
             lines = self.printed.get((tuple(pages), frames), "").splitlines()
@@ -118,7 +118,7 @@ class Own:
 
 
 def own_before(machine: Machine, test: Test, playback: Playback, at: int) -> Decision | None:
-    """The student's lists before a reference, if the simulator saw the same victims as were seen in the kernel."""
+    """The student's lists before a reference, if simulator and kernel had the same victims. None if not."""
     pages, frames = (*playback.prefix, *playback.string[: at + 1]), expected.options_of(test)[1]
     own = Own(machine, test).decisions(pages, frames, names=True)[len(playback.prefix) :]
     same = len(own) == at + 1 and first_difference(playback, own, 0) is None
@@ -126,14 +126,14 @@ def own_before(machine: Machine, test: Test, playback: Playback, at: int) -> Dec
 
 
 def command(policy: str, frames: int, string: str) -> str:
-    """How the student can see every decision."""
+    """The command that shows every decision."""
     text = " ".join(string.split())
     made = f"make sim VM={policy} FRAMES={frames} EXPLAIN=1 TRACE="
     return made + (f'"{text}"' if len(text) <= LONGEST_TRACE else "FILE, with the string of lab.toml in FILE")
 
 
 def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence[Decision], at: int) -> list[str]:
-    """The message about the first difference."""
+    """The lines of the message about the first difference."""
     begin = max(0, at - SHOWN)
     string = " ".join(map(str, playback.string[begin:at]))
     lines = [what_differs(playback, wanted[at], at)]
@@ -149,7 +149,7 @@ def explained(machine: Machine, test: Test, playback: Playback, wanted: Sequence
 
 
 def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> list[str]:
-    """The shortest string that shows it, and the command; or else the whole one, with what came before if need be."""
+    """Lines with the shortest string that shows it, and the command; or the command for the whole string."""
     policy, frames, _ = expected.options_of(test)
     own = Own(machine, test)
     short = shorter.find(machine, test, playback, at, own.decisions, own.ahead)
@@ -163,7 +163,7 @@ def how_to_see_it(machine: Machine, test: Test, playback: Playback, at: int) -> 
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
-    """All points when every victim is right."""
+    """All points if every victim is right."""
     policy, frames, parameters = expected.options_of(test)
     wanted = expected.decisions(machine, test, names=False)
     playback = play(machine, policy, pages_of(test), frames, parameters)

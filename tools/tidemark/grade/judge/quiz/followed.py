@@ -1,9 +1,9 @@
 """Questions about one fault of the student's own run: the lab `follow`. Students do not get this file.
 
-The run is the student's own by its size, its number of processes and its jitter; the fault is drawn among those for
-which the disk was read. The keys come from the very machine that was handed out: the run is made, and gdb goes to the
-fault, forth and back, with the commands that students use. What was found is kept in build/followed, since an exact run
-gives it again.
+The run is the student's own: its size, number of processes and jitter are drawn. The fault is drawn among those for
+which the disk was read. The keys come from the very machine that students get: the run is made, and gdb goes to the
+fault, forth and back, with the commands that students use. The results are stored in build/followed, since an exact run
+always repeats them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KEPT = "build/followed"
 RESULT = "results/follow"
 LIMIT_S = 600
 PAGE, STACK = 4096, 8192  # bytes
-EARLIEST, LONGEST = 300_000_000, 3_000_000_000  # ns: not before, so that pages have a past; not later, to wait for
+EARLIEST, LONGEST = 300_000_000, 3_000_000_000  # ns: late enough that pages have a past; early enough to wait for
 SOON = 60_000  # ns
 TRIED = 20
 
@@ -47,13 +47,13 @@ TEXTS = {
 
 
 def command(draw: Callable[[int], int]) -> list[str]:
-    """The run: options and command line of `tidemark run`."""
+    """The run: options and command line for `tidemark run`."""
     options = ["--mem", "8M", "--swap", "sim:hdd", "--vm", "2q", "--jitter", str(1 + draw(10**6))]
     return [*options, "thrash", str(3 + draw(3)), str(1900 + 4 * draw(100)), "2"]
 
 
 def tidemark(*words: str, stdin: str = "") -> str:
-    """What a command of the lab says."""
+    """The output of a command of the lab."""
     env = os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools")}
     done = subprocess.run(
         [sys.executable, "-m", "tidemark.cli", *words],
@@ -68,8 +68,8 @@ def tidemark(*words: str, stdin: str = "") -> str:
 
 
 def major_faults(run: places.Places, image: Path) -> list[tuple[int, int, int]]:
-    """(number from 1 on, place, place of its end) of the faults that read from the disk; only of those soon after which
-    another process faults, if there are such."""
+    """(number from 1 on, place, place of its end) of the faults that read from the disk. If there are faults soon after
+    which another process faults, only those."""
     fault, end = places.instructions(image, "do_page_fault"), places.instructions(image, "starve_note_major")
     found, begun, number, last = [], {}, 0, 0
     soon = set()
@@ -86,20 +86,20 @@ def major_faults(run: places.Places, image: Path) -> list[tuple[int, int, int]]:
 
 
 def session(folder: Path, number: int, steps: Sequence[str]) -> list[str]:
-    """What gdb says to each step at a fault of a run."""
+    """gdb's output for each step at a fault of a run."""
     marked = [line for step in steps for line in (step, "echo \\n=====\\n")]
     said = tidemark("gdb", str(folder), "--fault", str(number), stdin="\n".join(["echo \\n=====\\n", *marked]) + "\n")
     return re.split(r"(?m)^=====\n", said.replace("(gdb) ", ""))[1:]
 
 
 def only(pattern: str, text: str, base: int = 10) -> int | None:
-    """The number that a pattern finds last; None: it is not there."""
+    """The number in the last match of a pattern; None if there is no match."""
     found = re.findall(pattern, text)
     return int(found[-1], base) if found else None
 
 
 def place_of(text: str) -> int | None:
-    """Where a command went, in ns."""
+    """The time that a command went to, in ns; None if it went nowhere."""
     found = re.findall(r"(?m)^at (\d+)\.(\d{9}) s$", text)
     return int("".join(found[-1])) if found else None
 
@@ -110,7 +110,7 @@ def rows(history: str, what: str) -> list[str]:
 
 
 def first_half(folder: Path, number: int) -> dict[str, int | None]:
-    """What can be seen at the fault; empty when the page was in memory all the same."""
+    """The answers that can be read at the fault; empty if the page was in memory after all."""
     who, table, past = session(
         folder,
         number,
@@ -136,7 +136,7 @@ def first_half(folder: Path, number: int) -> dict[str, int | None]:
 
 
 def second_half(folder: Path, number: int, begun: int, end: int, seen: dict[str, int | None]) -> dict[str, int | None]:
-    """What is to be found before and after it."""
+    """The answers that are found before and after the fault."""
     pid, page = seen["pid"], seen["page"]
     owner, _, taker, _, _, _, ran, _, _, wrote = session(
         folder,
@@ -167,7 +167,7 @@ def second_half(folder: Path, number: int, begun: int, end: int, seen: dict[str,
 
 
 def looked_up(image: Path, words: Sequence[str], draw: Callable[[int], int]) -> dict[str, int]:
-    """A fault of the run, and all that is asked about it. LabError when none will do."""
+    """A fault of the run, and all answers about it. Raises LabError if no fault is suitable."""
     with tempfile.TemporaryDirectory(prefix="tidemark-followed-") as scratch:
         folder = Path(scratch, "run")
         said = tidemark("run", "-q", "--image", str(image), "-o", str(folder), *words)
@@ -185,7 +185,7 @@ def looked_up(image: Path, words: Sequence[str], draw: Callable[[int], int]) -> 
 def drawn(
     tree: Path, lab: str, machine: str, names: Sequence[str], draw: Callable[[int], int]
 ) -> tuple[tuple[str, ...], tuple[Question, ...]]:
-    """The words that the student is given, how to make the run and where to stand, and the questions."""
+    """The words for the student, which say how to make the run and where to stand, and the questions."""
     image, words = machines.made(tree, lab, machine), command(draw)
     key = hashlib.sha256("\0".join([sha256(image / qemu.KERNEL), *words, str(draw(1 << 62))]).encode()).hexdigest()
     path = tree / KEPT / f"{key[:32]}.json"

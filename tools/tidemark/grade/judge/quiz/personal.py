@@ -1,9 +1,9 @@
 """A string of references for each student, drawn from a course's secret and the student's name.
 
-The same secret, lab and name always give the same string and the same questions, so nothing has to be kept: who grades
-draws them again. Who does not know the secret can draw nothing. All strings are equally hard: candidates are drawn one
-after the other (HMAC-SHA256 of name and number), and the first is taken whose faults lie in the lab's band, with which
-the policies differ often enough, and about which all questions can be asked.
+The same secret, lab and name always give the same string and the same questions, so nothing has to be stored: grading
+draws them again. Without the secret they cannot be drawn. All strings are equally hard: candidates are drawn one
+after the other (HMAC-SHA256 of name and number), and the first suitable one is taken: its faults lie in the lab's band,
+the policies differ often enough on it, and all questions can be asked about it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ KINDS: dict[str, Callable[[Run], Question | None]] = {**questions.KINDS, **windo
 
 @dataclass(frozen=True)
 class Drawn:
-    """A student's own: the string, or the words that make the run, and by name the questions about it."""
+    """A student's own string, or the words that make the run, and the questions about it."""
 
     string: tuple[int | str, ...]
     asked: tuple[Question, ...]
 
 
 class Draw:
-    """Numbers by chance, the same ones for the same secret and words."""
+    """Pseudo-random numbers, the same for the same secret and words."""
 
     def __init__(self, secret: bytes, *words: str) -> None:
         self.secret, self.text, self.number = secret, "\0".join(words), 0
@@ -56,7 +56,7 @@ class Draw:
 
 
 def read_secret(path: Path) -> bytes:
-    """The secret in a file, without the blanks around it. LabError when there is none, or it could be guessed."""
+    """The secret in a file, stripped of white space. Raises LabError if there is none, or it is too short or long."""
     try:
         secret = path.read_bytes().strip()
     except OSError as error:
@@ -70,18 +70,18 @@ def read_secret(path: Path) -> bytes:
 
 
 def plain_name(name: str) -> str:
-    """What tells names apart: letters and digits in lower case, without accents; "Zoë Ng" and "zoe_ng" are zoe-ng."""
+    """The form in which names are compared: lower-case letters and digits without accents; "Zoë Ng" becomes zoe-ng."""
     letters = (c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
     return "-".join("".join(c if c.isalnum() else " " for c in letters).split())
 
 
 def owner(submission: str) -> str:
-    """Whose a submission is, by its name; Moodle adds a number and more to it."""
+    """The student of a submission, from its name without what Moodle adds."""
     return re.sub(r"_\d+_assignsubmission.*$", "", submission)
 
 
 def candidate(draw: Draw, quiz: Quiz) -> tuple[int, ...]:
-    """A string: two of three references go to a few pages, others after a third of it; none twice in a row."""
+    """A string: two of three references go to a few popular pages, which change twice; no page comes twice in a row."""
     string: list[int] = []
     while len(string) < quiz.refs:
         if len(string) % -(-quiz.refs // PHASES) == 0:
@@ -94,7 +94,7 @@ def candidate(draw: Draw, quiz: Quiz) -> tuple[int, ...]:
 
 
 def run_of(tree: Path, quiz: Quiz, string: tuple[int, ...], draw: Draw) -> Run:
-    """All that is to be known about a string; a quiz about windows needs no policy."""
+    """All data about a string. A quiz about windows needs no policy."""
     if quiz.tau:
         return Run(quiz, string, draw.below)
     simulators = [expected.simulator(tree, policy) for policy in (quiz.policy, quiz.rival)]
@@ -109,7 +109,7 @@ def is_as_hard(run: Run) -> bool:
 
 
 def drawn_from(tree: Path, quiz: Quiz, draw: Draw) -> Drawn | None:
-    """One candidate; None when it will not do."""
+    """The quiz of one candidate; None if it is not suitable."""
     run = run_of(tree, quiz, candidate(draw, quiz), draw)
     if not is_as_hard(run):
         return None
@@ -118,7 +118,7 @@ def drawn_from(tree: Path, quiz: Quiz, draw: Draw) -> Drawn | None:
 
 
 def of_machine(tree: Path, lab: str, quiz: Quiz, draw: Draw) -> tuple[tuple[str, ...], tuple[Question, ...]]:
-    """The same about a run. Only here is what computes the keys asked for: a student's release has it not."""
+    """The quiz about a run. The module that computes the keys is imported only here: a student's release lacks it."""
     from tidemark.grade.judge.quiz import followed
 
     return followed.drawn(tree, lab, quiz.machine, quiz.questions, draw.below)
@@ -126,18 +126,18 @@ def of_machine(tree: Path, lab: str, quiz: Quiz, draw: Draw) -> tuple[tuple[str,
 
 @functools.lru_cache(maxsize=1024)
 def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
-    """A student's quiz in a lab, by the solutions of `tree`. LabError for a student's release, which has none, for a
-    name without letters, and for a lab whose band is never met.
+    """A student's quiz in a lab, by the solutions of `tree`. Raises LabError for a student's release, which has none,
+    for a name without letters, and for a lab whose band is never met.
     """
     if (tree / MANIFEST).exists():
         raise LabError("this tree is a student's release, without solutions: it cannot make or grade quizzes", USAGE)
     name = plain_name(personal.student)
     if not name:
-        raise LabError(f"{personal.student!r} is no name", USAGE)
+        raise LabError(f"{personal.student!r} is not a name", USAGE)
     if quiz.machine:
         return Drawn(*of_machine(tree, lab, quiz, Draw(personal.secret, SCHEMA, lab, name)))
     for number in range(MOST_CANDIDATES):
         found = drawn_from(tree, quiz, Draw(personal.secret, SCHEMA, lab, name, str(number)))
         if found:
             return found
-    raise LabError(f"lab {lab}: of {MOST_CANDIDATES} strings none is as [quiz] in lab.toml wants it", FAILED)
+    raise LabError(f"lab {lab}: of {MOST_CANDIDATES} strings none meets [quiz] in lab.toml", FAILED)

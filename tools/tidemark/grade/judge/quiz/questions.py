@@ -1,8 +1,8 @@
-"""Questions about a policy's own run. No tool prints an answer: each needs two runs held together, another string, or
+"""Questions about a policy's own run. No tool prints an answer: each needs a comparison of two runs, another string, or
 the future.
 
-Each kind is a function that asks about a run, or returns None where it cannot: where the answer would not be the only
-one, or would be the page that leaves anyway.
+Each kind is a function that asks about a run. It returns None if the question would have more than one answer, or if
+the answer would be the page that is evicted anyway.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from tidemark.grade.judge.quiz.runs import Run
 
 EARLIEST = 8  # the first reference, as an index, that is asked about
-FAR = 12  # references between a change and what it changes, at most
+FAR = 12  # largest number of references between a change and its effect
 MOST_TRIED = 12
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, and the one right answer."""
+    """A question, and its only right answer."""
 
     name: str
     text: str
@@ -28,12 +28,12 @@ class Question:
 
 
 def last_use(run: Run, page: int, at: int) -> int:
-    """The index of the last reference to it before `at`."""
+    """The index of the last reference to the page before `at`."""
     return max(index for index in range(at) if run.string[index] == page)
 
 
 def next_use(run: Run, page: int, at: int) -> int:
-    """The index of the next one after `at`; the length of the string when there is none."""
+    """The index of the next reference to the page after `at`; the length of the string if there is none."""
     return next((index for index in range(at + 1, len(run.string)) if run.string[index] == page), len(run.string))
 
 
@@ -64,7 +64,7 @@ def oldest(run: Run) -> Question | None:
 
 
 def farthest(run: Run) -> Question | None:
-    """MIN's choice among them."""
+    """MIN's choice among the pages that the policy has in memory."""
     for at in run.picks([at for at in run.victims() if at >= EARLIEST]):
         step = run.mine[at]
         uses = sorted((next_use(run, page, at), page) for page in step.before)
@@ -78,7 +78,7 @@ def farthest(run: Run) -> Question | None:
 
 
 def once_more(run: Run) -> Question | None:
-    """One more use of a page, some references earlier: who leaves now?"""
+    """Which page is evicted if another page is used once more, some references earlier?"""
     later = [at for at in run.victims() if at >= EARLIEST]
     for at in run.picks(later)[:MOST_TRIED]:
         victim = run.mine[at].victim

@@ -1,4 +1,4 @@
-"""What the reference solution does on a student's string, as far as questions need it."""
+"""The reference solution's run on a student's string, as far as questions need it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tidemark.strings import Given
 
 @dataclass(frozen=True)
 class Step:
-    """One reference: the page that left for it, if one did; the pages in memory before it; those that were looked
-    at for it, found used, and passed: when all are in use, also the one that is taken in the second turn.
+    """One reference: the page evicted for it, if any; the pages in memory before it; and those that the policy looked
+    at, found used, and passed. If all pages are in use, these include the page that is taken in the second turn.
     """
 
     hit: bool
@@ -40,7 +40,7 @@ class Run:
     again: Callable[[Sequence[int]], list[Step]] = lambda string: []
 
     def window(self, at: int, tau: int) -> set[int]:
-        """The pages of the last `tau` references, that with the index `at` included."""
+        """The pages of the last `tau` references, up to and including index `at`."""
         return set(self.string[max(0, at - tau + 1) : at + 1])
 
     def missing(self, tau: int) -> int:
@@ -52,15 +52,15 @@ class Run:
         return self.missing(self.quiz.tau) if self.quiz.tau else sum(not step.hit for step in self.mine)
 
     def differing(self) -> int:
-        """References at which another page leaves, or none, by the rival."""
+        """The number of references at which the rival evicts another page, or none."""
         return sum(one.victim != other.victim for one, other in zip(self.mine, self.rival))
 
     def victims(self) -> list[int]:
-        """The indices of references for which a page leaves."""
+        """The indices of references at which a page is evicted."""
         return [at for at, step in enumerate(self.mine) if step.victim is not None]
 
     def picks(self, indices: Sequence[int]) -> list[int]:
-        """The same in an order by chance."""
+        """The indices in random order."""
         left, order = list(indices), []
         while left:
             order.append(left.pop(self.below(len(left))))
@@ -68,7 +68,7 @@ class Run:
 
 
 def simulate(program: Path, string: Sequence[int], frames: int) -> list[Step]:
-    """What a policy's simulator, a program that can be trusted, does on a string without repetitions in a row."""
+    """The steps of a policy's simulator, a trusted program, on a string without repetitions in a row."""
     rows: list[dict[str, Any]] = []
     vmsim.run(program, Given("the string", np.array(string, np.uint32), 0), frames, (), rows.append)
     steps, before = [], frozenset[int]()

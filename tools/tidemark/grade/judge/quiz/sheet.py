@@ -1,6 +1,6 @@
 """The two files of a quiz: the sheet, which a student is given, and the answers, which the student hands in.
 
-labs/LAB/quiz.toml has the name, the string and the questions as text; labs/LAB/quiz-answers.toml name and numbers.
+labs/LAB/quiz.toml has the name, the string and the questions as text; labs/LAB/quiz-answers.toml has name and numbers.
 Neither holds a key or the secret.
 """
 
@@ -32,7 +32,7 @@ MOST = (1 << 40) - 1
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a student is given: `how` says what the string is for; the questions' texts by name."""
+    """The sheet of a student: `how` says what the string is for; `questions` are the texts by name."""
 
     lab: str
     name: str
@@ -42,29 +42,29 @@ class Sheet:
 
     @property
     def introduction(self) -> str:
-        """What comes before `how`: the string, if that is what it is about."""
+        """The text before `how`; it contains the string, if the quiz is about one."""
         if self.string.startswith("tidemark "):
             return "Numbers may be in hexadecimal, 0x1702; all are those of this run:"
         return f"References count from 1; memory is empty at first.\n\n    {self.string}"
 
 
 def answers_file(lab: str) -> str:
-    """Where the answers lie in a tree."""
+    """The path of the answers in a tree."""
     return f"labs/{lab}/{ANSWERS}"
 
 
 def quoted(text: str) -> str:
-    """A text as TOML has it."""
+    """A text as a TOML string."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def how(quiz: Quiz, string: str) -> str:
-    """What the string is for."""
+    """The text that says what the string is for."""
     if quiz.machine:
         command, _, fault = string.rpartition(" --fault ")
         return f"{command}\ntidemark gdb results/{quiz.machine} --fault {fault}"
     if quiz.tau:
-        return f"Each reference takes the same time, and tau is {quiz.tau} references, that of the moment included."
+        return f"Each reference takes the same time, and tau is {quiz.tau} references, including the current one."
     return f'make sim VM={quiz.policy} FRAMES={quiz.frames} EXPLAIN=1 TRACE="{string}"'
 
 
@@ -72,7 +72,7 @@ def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
     """The sheet of a student, as TOML."""
     string = " ".join(map(str, drawn.string))
     lines = [
-        f"# A quiz. This file belongs into the tree as labs/{lab}/{SHEET}; `make quiz LAB={lab}` asks its questions.",
+        f"# A quiz. Put this file into the tree as labs/{lab}/{SHEET}; `make quiz LAB={lab}` asks its questions.",
         f"schema = {quoted(SCHEMA)}",
         f"lab = {quoted(lab)}",
         f"name = {quoted(name)}",
@@ -86,7 +86,7 @@ def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
 
 
 def load(path: Path, handed_in: bool = False) -> dict[str, Any]:
-    """A TOML file. LabError in one line when it is none."""
+    """The table of a TOML file. Raises LabError, with a text of one line, if it cannot be read."""
     try:
         if handed_in:
             return answer_file.read(path)
@@ -101,14 +101,14 @@ def load(path: Path, handed_in: bool = False) -> dict[str, Any]:
 
 
 def read(path: Path, lab: str) -> Sheet:
-    """The sheet in a tree. LabError when there is none, or another lab's."""
+    """The sheet in a tree. Raises LabError if there is none, or another lab's."""
     if not path.is_file():
         raise LabError(f"there is no {path}: if your course has quizzes, you were given this file", BAD_INPUT)
     found = load(path)
     texts = [found.get(key) for key in ("name", "string", "how")]
     questions = found.get("questions")
     if found.get("schema") != SCHEMA or found.get("lab") != lab:
-        raise LabError(f"{path} is no sheet of a quiz in lab {lab}", BAD_INPUT)
+        raise LabError(f"{path} is not a sheet of a quiz in lab {lab}", BAD_INPUT)
     if not all(isinstance(text, str) for text in texts) or not isinstance(questions, dict) or not questions:
         raise LabError(f"{path} is damaged: take the file that you were given", BAD_INPUT)
     name, string, how_ = map(str, texts)
@@ -116,7 +116,7 @@ def read(path: Path, lab: str) -> Sheet:
 
 
 def number(text: str) -> int | None:
-    """The whole number from 0 to MOST that a text is, also as 0x1702; None: it is none."""
+    """The whole number from 0 to MOST in a text, decimal or as 0x1702; None if it is not such a number."""
     plain = text.strip().lower()
     if not re.fullmatch(r"[0-9]{1,13}|0x[0-9a-f]{1,10}", plain):
         return None
@@ -125,8 +125,8 @@ def number(text: str) -> int | None:
 
 
 def answered(path: Path) -> tuple[str, dict[str, int]]:
-    """(name, answers by question) in a file of answers; those that are no whole numbers count as not given. LabError
-    when it cannot be read.
+    """(name, answers by question) in a file of answers. Answers that are not whole numbers count as missing. Raises
+    LabError if the file cannot be read.
     """
     found = load(path, handed_in=True)
     name, answers = found.get("name"), found.get("answers", {})

@@ -1,5 +1,5 @@
-"""Questions about the working set of a string: W(t, tau), the pages used in the last tau references, is a definition,
-so that the answers do not depend on how somebody's policy measures it.
+"""Questions about the working set of a string. W(t, tau), the pages used in the last tau references, is a definition,
+so the answers do not depend on a policy's measurement.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tidemark.grade.judge.quiz.runs import Run
 
 
 def size(run: Run) -> Question | None:
-    """The size at one moment."""
+    """The size of the working set at one moment."""
     tau = run.quiz.tau
     at = tau + run.below(len(run.string) - tau)
     text = f"How many pages are in the working set just after reference {at + 1}?"
@@ -19,7 +19,7 @@ def size(run: Run) -> Question | None:
 
 
 def leaves(run: Run) -> Question | None:
-    """The page that has left since the reference before."""
+    """The page that leaves the working set at a reference."""
     tau = run.quiz.tau
     for at in run.picks(range(2 * tau, len(run.string))):
         gone = run.window(at - 1, tau) - run.window(at, tau)
@@ -29,14 +29,14 @@ def leaves(run: Run) -> Question | None:
 
 
 def largest(run: Run) -> Question | None:
-    """Where it is largest."""
+    """The first moment at which the working set is largest."""
     sizes = [len(run.window(at, run.quiz.tau)) for at in range(len(run.string))]
     text = "After which reference, for the first time, has the working set as many pages as it ever has?"
     return Question("largest", text, sizes.index(max(sizes)) + 1)
 
 
 def longer(run: Run) -> Question | None:
-    """What a longer window is worth."""
+    """The number of misses that a longer window saves."""
     saved = run.missing(run.quiz.tau) - run.missing(run.quiz.tau + 2)
     text = (
         "A reference misses if its page is not in the working set just before it. How many references fewer would miss "
