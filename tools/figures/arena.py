@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The arena in numbers and as pictures: `tidemark sweep arena`, its report, and of each row a line. Of the workloads on
-files each number, too.
+"""The arena in numbers and pictures: `tidemark sweep arena`, its report, and one line for each row of the report. For
+the workloads on files also each number.
 
-The sweep stays in build/arena: what was interrupted goes on, and what is done is not run again with the same image.
+The sweep stays in build/arena: an interrupted sweep continues, and finished runs are not repeated for the same image.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEVEL = ("level with the best: in faults", "in time")
 
 
 def means(cells: list[Cell], name: str, geometric: bool = True) -> list[float]:
-    """The mean over the commands, for each jitter; of those that have the number."""
+    """The mean over the commands that have the number, for each jitter."""
     by_jitter: dict[str, list[float]] = {}
     for cell in cells:
         if name in cell.numbers:
@@ -36,7 +36,7 @@ def means(cells: list[Cell], name: str, geometric: bool = True) -> list[float]:
 
 
 def spread(values: list[float]) -> str:
-    """Median, and range where there is one."""
+    """Median, and the range if there is one."""
     if not values:
         return ""
     middle, least, greatest = map(arena.number, (median(values), values[0], values[-1]))
@@ -44,14 +44,14 @@ def spread(values: list[float]) -> str:
 
 
 def row(group: Group, name: str, cells: list[Cell]) -> list[object]:
-    """One contestant."""
+    """The row of one contestant."""
     level = [sum(one.level(name, column) for column in group.columns) for one in group.maps[:2]]
     numbers = [means(cells, one.line.column, one.line.unit != "%") for one in group.maps]
     return [name, *map(spread, numbers), *level]
 
 
 def numbers(group: Group) -> str:
-    """The table of a group."""
+    """The table of a group of contestants."""
     titles = (group.of, *(one.line.axis for one in group.maps), *LEVEL)
     runs = {
         name: [cell for (row, _), some in group.runs.items() if row == name for cell in some] for name in group.rows
@@ -60,13 +60,13 @@ def numbers(group: Group) -> str:
 
 
 def of_spot(one: Map, row: str, column: str) -> str:
-    """A number with its range, bold where nothing tells it apart from the best of the column."""
+    """A number with its range, in bold if it cannot be distinguished from the best of the column."""
     text = spread(list(one.spots[row, column].values))
     return f"**{text}**" if one.level(row, column) else text
 
 
 def by_command(group: Group) -> str:
-    """The table of a group with a column for each command, of faults and of time."""
+    """The table of a group with a column for each command, for faults and for time."""
     columns = [(one, column) for one in group.maps[:2] for column in group.columns]
     titles = [f"{column.split()[0]}: {one.line.axis}" for one, column in columns]
     rows = [[row, *(of_spot(one, row, column) for one, column in columns)] for row in group.rows]
@@ -75,7 +75,7 @@ def by_command(group: Group) -> str:
 
 
 def publish_files(cells: list[Cell]) -> None:
-    """The workloads with files on the disk."""
+    """Publishes the table of the workloads with files on the disk."""
     groups = arena.groups([cell for cell in cells if "/mnt/" in arena.run_of(cell)])
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
         figure.save(heatmap.figures(groups[0])[0], Path(scratch))
@@ -87,13 +87,13 @@ def publish_files(cells: list[Cell]) -> None:
 
 
 def runs_of(groups: list[Group]) -> str:
-    """How many runs there are in them."""
+    """The number of runs in all groups."""
     return f"{sum(len(some) for group in groups for some in group.runs.values()):,}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--done", type=Path, nargs="+", help="sweeps that are there; of the same run the last counts")
+    parser.add_argument("--done", type=Path, nargs="+", help="existing sweeps; for equal runs the last sweep counts")
     parser.add_argument("--files", action="store_true", help="only the table of the workloads on files")
     folders = parser.parse_args().done or [ROOT / "build/arena"]
     if not parser.parse_args().done:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draw the pictures of the assignments about replacement, labs/*/*.svg, from runs of this tree's policies made now.
+"""Draw the pictures of the replacement assignments, labs/*/*.svg, from new runs of this tree's policies.
 
-Fault curves come from the simulator; which pages are in memory, and who runs, from the kernel, as the grader sees it.
+Fault curves come from the simulator. Resident pages and running processes come from the kernel, as the grader sees it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import admission, residence
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import pages_of
+from tidemark.report import svg
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
 LABELS = {"fifo": "FIFO", "clock": "CLOCK", "useonce": "2Q", "lru": "LRU", "min": "MIN"}
@@ -38,7 +39,7 @@ def faults(text: str, sizes: Sequence[int], policies: Sequence[str]) -> dict[str
 
 
 def draw(axes: Axes, sizes: Sequence[int], curves: Mapping[str, Sequence[int]], title: str) -> None:
-    """Fault curves."""
+    """Draws fault curves."""
     for name, values in curves.items():
         axes.plot(sizes, values, color=LOOKS[name].colour, linestyle=LOOKS[name].dash)
     axes.set_xlabel("frames")
@@ -48,22 +49,22 @@ def draw(axes: Axes, sizes: Sequence[int], curves: Mapping[str, Sequence[int]], 
 
 
 def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[int]]) -> None:
-    """A picture of fault curves, side by side."""
+    """Draws a picture of fault curves, side by side."""
     picture, axes = canvas(1, len(texts), row_in=2.2)
     for each, (text, sizes) in zip(axes[0], texts.items()):
         draw(each, sizes, faults(text, sizes, policies), text)
     legend(picture, {LABELS[name]: LOOKS[name] for name in (*policies, "lru", "min")}, columns=5)
-    picture.savefig(place, metadata={"Date": None})
+    place.write_bytes(svg.drawn(picture))
 
 
 def machine(folder: Path) -> Machine:
-    """This tree, with its own solutions."""
+    """This tree as a machine, with its own solutions."""
     assignment = lab.load(ROOT, "workingset")
     return Machine(assignment, ROOT, ROOT, folder, best(), object_rules.objects(assignment))
 
 
 def in_memory(place: Path, made: Machine) -> None:
-    """Pages in memory over a process's own time, for the test about localities."""
+    """Draws the resident pages over a process's own time, for the test about localities."""
     test = next(test for test in made.lab.tests if "every" in test.options)
     rounds = residence.rounds_of(test)
     text = " ".join(map(str, rounds)).encode()
@@ -80,11 +81,11 @@ def in_memory(place: Path, made: Machine) -> None:
     axes[0, 0].set_ylabel("pages in memory")
     axes[0, 0].set_ylim(bottom=0)
     legend(picture, entries)
-    picture.savefig(place, metadata={"Date": None})
+    place.write_bytes(svg.drawn(picture))
 
 
 def who_runs(place: Path, made: Machine) -> None:
-    """Which of four thrashing processes executes instructions, under 2q and under ws."""
+    """Draws which of four thrashing processes executes instructions, under 2q and under ws."""
     test = next(test for test in made.lab.tests if test.kind == "admission")
     picture, axes = canvas(1, 2, row_in=1.5, sharey=True)
     for each, policy in zip(axes[0], ("2q", "ws")):
@@ -101,7 +102,7 @@ def who_runs(place: Path, made: Machine) -> None:
         each.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:.0f}")
         each.set_xlabel("millions of instructions of programs")
         each.set_yticks(range(4), [f"process {at + 1}" for at in range(4)], verticalalignment="bottom")
-    picture.savefig(place, metadata={"Date": None})
+    place.write_bytes(svg.drawn(picture))
 
 
 def main() -> None:

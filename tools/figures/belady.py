@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Belady's anomaly: a reference string that faults more often under fifo when it gets one frame more."""
+"""Belady's anomaly: a reference string for which fifo faults more often with one more frame."""
 
 from __future__ import annotations
 

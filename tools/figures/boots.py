@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From the start of QEMU to the shell's prompt, as `make qemu` starts it: on a quiet host, and on a loaded one."""
+"""The time from the start of QEMU to the shell's prompt, with `make qemu`, on a quiet host and on a loaded one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_S = 60
 
 
 def boot() -> float | None:
-    """Wall seconds until the prompt; None when it did not come in TIMEOUT_S."""
+    """Wall seconds until the prompt; None if it did not appear within TIMEOUT_S."""
     start = time.monotonic()
     machine = qemu.start(
         qemu.qemu_command(qemu.Settings()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -51,7 +51,7 @@ def row(name: str, boots: list[float | None]) -> list[object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--boots", type=int, default=200, help="how many on the loaded host (200)")
+    parser.add_argument("--boots", type=int, default=200, help="number of boots on the loaded host (200)")
     args = parser.parse_args()
     quiet = [boot() for _ in range(QUIET_BOOTS)]
     with busy_loops(LOOPS):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a clean build takes, in a copy of the tree that has the C library and nothing else built."""
+"""The time of a clean build, in a copy of the tree in which only the C library is already built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FETCHED = ("musl", "venv")
 
 
 def copy_sources(to: Path) -> None:
-    """The tree as after a clone, and what was fetched."""
+    """Copies the tree as after a clone, with everything that was fetched."""
     shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
     (to / "build").mkdir()
     for name in FETCHED:

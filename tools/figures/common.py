@@ -1,7 +1,7 @@
-"""What the scripts of this folder share: a run with its figures, load on the host, tables, and where they go.
+"""Shared by the scripts of this folder: a run with its figures, load on the host, tables, and where they are published.
 
-A table goes between `<!-- figures:NAME -->` and `<!-- end -->` in the one document that has such a pair: README.md or a
-page of docs/. So every table in the documents comes from a run, and stands there once.
+A table goes between `<!-- figures:NAME -->` and `<!-- end -->` in the only document that has such a pair: README.md or
+a page of docs/. So every table in the documents comes from a run, and stands in one place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One finished run: `code` is one of qemu.OK ..., `wall_s` host seconds from QEMU's start to its end."""
+    """A finished run: `code` is one of qemu.OK ..., `wall_s` the host seconds from QEMU's start to its end."""
 
     code: int
     wall_s: float
@@ -61,22 +61,22 @@ class Outcome:
 
     @property
     def utilisation(self) -> float:
-        """Percent of that in which the processor was not idle."""
+        """Percent of total_s in which the processor was not idle."""
         return self.number(r"utilisation ([\d.]+)%")
 
     @property
     def useful(self) -> float:
-        """Percent of that in user mode."""
+        """Percent of total_s in user mode."""
         return self.number(r"\(user ([\d.]+)%")
 
     @property
     def major_faults(self) -> int:
-        """Faults that waited for the disk."""
+        """Major faults: those that waited for the disk."""
         return int(self.number(r"(\d+) of them major"))
 
 
 def measure(command: str, telemetry: bool = False, **settings: object) -> Outcome:
-    """Run one command line in a fresh guest; `settings`: those of qemu.Settings. A failing run ends the script."""
+    """Runs one command line in a fresh guest; `settings`: those of qemu.Settings. A failing run ends the script."""
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         file = Path(folder, "telemetry")
         file.touch()
@@ -93,14 +93,14 @@ def measure(command: str, telemetry: bool = False, **settings: object) -> Outcom
 
 
 def in_parallel(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """function(item) of every item, as many at a time as there are cores. Virtual time does not notice."""
+    """function(item) of every item, in parallel on all cores. Virtual time is not affected."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
 
 
 @contextlib.contextmanager
 def busy_loops(nr: int) -> Iterator[None]:
-    """Keep the host busy with `nr` endless loops."""
+    """Keeps the host busy with `nr` endless loops."""
     loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=qemu.die_with_parent) for _ in range(nr)]
     try:
         yield
@@ -111,14 +111,14 @@ def busy_loops(nr: int) -> Iterator[None]:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int = 1) -> str:
-    """A Markdown table; the first `text_columns` columns are set left, the others right."""
+    """A Markdown table; the first `text_columns` columns are left-aligned, the others right-aligned."""
     rule = ["---"] * text_columns + ["---:"] * (len(titles) - text_columns)
     lines = [titles, rule, *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def host() -> str:
-    """The host in half a sentence."""
+    """Describes the host in half a sentence."""
     names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     version = subprocess.run(["qemu-system-i386", "--version"], capture_output=True, text=True).stdout
     qemu = re.search(r"version (\S+)", version)
@@ -126,7 +126,7 @@ def host() -> str:
 
 
 def replaced(text: str, name: str, body: str) -> str | None:
-    """`text` with `body` between the markers of `name`; None when it has no such markers."""
+    """`text` with `body` between the markers of `name`; None if it has no such markers."""
     pattern = re.compile(rf"(<!-- figures:{re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
     if not pattern.search(text):
         return None
@@ -134,18 +134,18 @@ def replaced(text: str, name: str, body: str) -> str | None:
 
 
 def publish(name: str, body: str) -> None:
-    """Print `body`, and put it where the documents have a place for it: there must be exactly one."""
+    """Prints `body`, and writes it to its place in the documents: there must be exactly one."""
     print(f"\n{body}\n", flush=True)
     documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     new = {path: replaced(path.read_text(), name, body) for path in documents}
     places = [path for path, text in new.items() if text is not None]
     if len(places) != 1:
-        raise SystemExit(f"{len(places)} documents have a place for figures:{name}; it must be one")
+        raise SystemExit(f"{len(places)} documents have a place for figures:{name}; there must be exactly one")
     places[0].write_text(new[places[0]])
 
 
 def run_parts(about: str | None, parts: Mapping[str, Callable[[], None]]) -> None:
-    """The command of a script with several tables: those that are named, else all."""
+    """The command line of a script with several tables: makes the named tables, or all."""
     parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
     for name in parser.parse_args().parts or parts:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the documents show of a terminal: consoles.toml says what is done, this does it and writes down what came.
+"""Produces the terminal sessions in the documents: runs what consoles.toml describes, and records the output.
 
-A table of consoles.toml is one text. With `run` it is a command of the host (`remove`: results of an earlier one), with
-`type` words for Tidemark's prompt, with `steps` commands for gdb on a machine that waits for it, after those of
-`before`, which are not shown; with `first`, too, they are taken at a place of the run that this command makes. `keep`
-are regular expressions: lines that match none are left out, and one line `...` stands for those between. Names given as
-arguments choose what is done; none: everything.
+Each table of consoles.toml is one text. `run` is a command of the host (`remove`: results of an earlier run), `type`
+are words for Tidemark's prompt, `steps` are commands for gdb on a machine that waits for it, after the commands of
+`before`, which are not shown. With `first`, the steps are taken at a place of the run that this command makes. `keep`
+are regular expressions: lines that match none are omitted, and one line `...` stands for omitted lines between others.
+Names given as arguments select the texts; without names, all are made.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ SHORT = ("set print address off", "set print frame-arguments none", "set width 1
 
 
 def kept(text: str, patterns: list[str]) -> list[str]:
-    """The lines that match one of the patterns, if there are any, and ELIDED in place of others between them."""
+    """The lines that match one of the patterns, if there are patterns, with ELIDED in place of omitted lines between
+    them."""
     lines: list[str] = []
     for line in text.rstrip().splitlines():
         if not patterns or any(re.search(pattern, line) for pattern in patterns):
@@ -47,7 +48,7 @@ def kept(text: str, patterns: list[str]) -> list[str]:
 
 
 def of_shell(entry: dict) -> list[str]:
-    """A command line of the host and what it prints."""
+    """Runs a command line of the host, and returns it with its output."""
     environment = os.environ | {"INSTALL": "no", "PATH": f"{ROOT}/build/venv/bin:{os.environ['PATH']}"}
     for result in entry.get("remove", []):
         shutil.rmtree(ROOT / result, ignore_errors=True)
@@ -66,7 +67,7 @@ def of_shell(entry: dict) -> list[str]:
 
 
 def of_prompt(entry: dict) -> list[str]:
-    """A boot to the prompt, and commands typed there."""
+    """Boots to the prompt, and types commands there."""
     with Guest(**entry.get("settings", {})) as guest:
         lines = [] if entry.get("skip_boot") else kept(guest.console.removesuffix(PROMPT), [])
         for command in entry["type"]:
@@ -75,7 +76,7 @@ def of_prompt(entry: dict) -> list[str]:
 
 
 def of_gdb(entry: dict) -> list[str]:
-    """Commands of gdb, each with its answer."""
+    """Runs commands of gdb, each with its answer."""
     settings = {name.upper(): str(value) for name, value in entry.get("settings", {}).items()}
     steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
     return told(
@@ -84,7 +85,7 @@ def of_gdb(entry: dict) -> list[str]:
 
 
 def of_place(entry: dict) -> list[str]:
-    """The same at a place of a run, which is made first."""
+    """Runs commands of gdb at a place of a run, which is made first."""
     shutil.rmtree(ROOT / entry["remove"], ignore_errors=True)
     made = of_shell({"run": entry["first"]})[:1]
     steps = [line for nr, step in enumerate(entry["steps"]) for line in marked(str(nr), step)]
@@ -102,14 +103,14 @@ def told(entry: dict, found: Session) -> list[str]:
 
 
 def text_of(entry: dict) -> str:
-    """One text, as a Markdown block."""
+    """The text as a Markdown block."""
     make = of_place if "first" in entry else of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
     return "```\n" + "\n".join(make(entry)) + "\n```"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="texts of consoles.toml; all, if none is named")
+    parser.add_argument("names", nargs="*", help="texts of consoles.toml; all, if no name is given")
     args = parser.parse_args()
     entries = tomllib.loads(Path(__file__).with_name("consoles.toml").read_text())
     for name in args.names or entries:

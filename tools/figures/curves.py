@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How fast the curves of a trace are computed, on one core: references a second, and memory by distinct pages.
+"""The speed of computing a trace's curves on one core: references per second, and memory by distinct pages.
 
-Three traces: a program of the guest whose locality moves (or any trace given with --trace), references by Zipf's law,
-and uniformly random ones. The last two have no runs of references to a
-page and no phases of locality, as programs have; they show the worst that can come.
+Three traces: a program of the guest whose locality moves (or a trace given with --trace), references by Zipf's law,
+and uniformly random references. The last two have no runs of references to one page and no phases of locality, as
+programs have; they show the worst case.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ WINDOW_DIVISORS = (1000, 100, 10)
 
 
 def record_program(folder: Path) -> Path:
-    """A trace of a program of the guest."""
+    """Records a trace of a program of the guest."""
     tidemark("trace", "record", PROGRAM, "--mem", "64M", "-q", "-o", str(folder / "run"))
     return folder / "run/trace.tmt"
 
 
 def tidemark(*words: str) -> tuple[float, float]:
-    """One command: seconds of processor time, and its peak of memory in MB."""
+    """Runs a command; returns seconds of processor time and its peak memory in MB."""
     command = [sys.executable, "-m", "tidemark.cli", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
@@ -57,7 +57,8 @@ def tidemark(*words: str) -> tuple[float, float]:
 
 
 def whole(trace: Path, folder: Path) -> str:
-    """What the command takes for all of a trace, figures included; the first time is for compiling."""
+    """The cost of the command for a whole trace, figures included; the first run, which compiles code, is not
+    counted."""
     took = [tidemark("curves", str(trace), "-q", "-o", str(folder / f"curves-{nr}")) for nr in range(2)][1]
     references = Reader(trace).totals["references"]
     return f"`tidemark curves` of all {references:,} references: {took[0]:.1f} s of processor time, {took[1]:.0f} MB."
@@ -89,12 +90,12 @@ def zipf(rng: np.random.Generator) -> np.ndarray:
 
 
 def uniform(rng: np.random.Generator) -> np.ndarray:
-    """All pages equally often."""
+    """All pages with the same frequency."""
     return rng.integers(0, NR_PAGES, DRAWN_REFERENCES)
 
 
 def single_references(pages: np.ndarray) -> Iterator[Batch]:
-    """Runs of one reference, which takes one unit of time."""
+    """Runs of one reference each, which takes one unit of time."""
     numbers = numbered(pages)
     seen = 0
     for at in range(0, len(numbers), BLOCK_RUNS):
@@ -106,7 +107,7 @@ def single_references(pages: np.ndarray) -> Iterator[Batch]:
 
 
 def million_references_per_s(make: Callable[[], object], batches: list[Batch]) -> tuple[float, int]:
-    """(the median of REPEATS, bytes of the arrays that it ends with); by the processor time of this process."""
+    """(the median of REPEATS, bytes of the arrays at the end); measured in processor time of this process."""
     make().feed(batches[0])
     references = sum(int(batch.counts.sum()) for batch in batches)
     times = []
@@ -122,7 +123,7 @@ def million_references_per_s(make: Callable[[], object], batches: list[Batch]) -
 
 
 def row(name: str, batches: list[Batch]) -> list[object]:
-    """One trace's line."""
+    """The row of a trace."""
     references, runs = sum(int(batch.counts.sum()) for batch in batches), sum(len(batch.pages) for batch in batches)
     pages = batches[-1].nr_pages
     end = int(batches[-1].starts[-1]) + int(batches[-1].steps[-1])

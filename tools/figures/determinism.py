@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Are exact runs the same to the byte on a loaded host, and how long does a wait for the disk take?
+"""Checks that exact runs are byte for byte the same on a loaded host, and measures waits for the disk.
 
-Ten runs of one command under each policy, while busy loops keep the host busy; their telemetry and consoles are
-compared. Then one run that mostly waits for the disk, on a quiet host: its virtual and its wall time.
+Ten runs of one command under each policy, while endless loops keep the host busy; their telemetry and consoles are
+compared. Then one run that mostly waits for the disk, on a quiet host: its virtual time and its wall time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every workload in a machine of 8 MiB: it must end well, with its data intact."""
+"""Every workload in a machine of 8 MiB: it must end successfully, with its data intact."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMANDS = (
 
 
 def run_one(case: tuple[str, str]) -> Outcome:
-    """Run (command, policy); a run that fails ends the script."""
+    """Runs (command, policy); a run that fails ends the script."""
     return measure(case[0], vm=case[1], mem=MEM, cmdline="sample_ms=1000")
 
 

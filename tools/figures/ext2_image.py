@@ -1,4 +1,4 @@
-"""An ext2 image for the files that user/workloads/files.c reads: the same bytes each time."""
+"""An ext2 image for the files that user/workloads/files.c reads, byte for byte the same each time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pattern(nr_pages: int) -> bytes:
 
 
 def make_image(path: Path) -> None:
-    """A file system of ext2, blocks of 4 KiB, with the files `big` and `random`; needs e2fsprogs."""
+    """Makes an ext2 file system with blocks of 4 KiB and the files `big` and `random`; needs e2fsprogs."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": DATE, "E2FSPROGS_FAKE_TIME": DATE}
     environment["PATH"] += ":/usr/sbin:/sbin"
     path.unlink(missing_ok=True)
@@ -39,7 +39,7 @@ def make_image(path: Path) -> None:
         subprocess.run(
             [*make, "-d", folder, str(path), f"{IMAGE_MIB}M"], check=True, env=environment, stdout=subprocess.DEVNULL
         )
-    # mke2fs takes the time of the last change of an inode from the host's file, where nobody can set it.
+    # mke2fs copies an inode's change time from the host's file, where it cannot be set.
     times = "".join(f"set_inode_field {name} ctime @{DATE}\n" for name in ("/", "big", "random"))
     debugfs = ["debugfs", "-w", "-f", "/dev/stdin", str(path)]
     subprocess.run(debugfs, input=times.encode(), check=True, env=environment, capture_output=True)

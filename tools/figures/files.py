@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Memory beside files: what a scan leaves of a hot set under each policy, and what McMenamin's guards do there.
+"""Memory and files: the part of a hot set that survives a scan, by policy, and the effect of McMenamin's guards.
 
-`filemix` uses a hot set and reads a file of more than memory. Five jitters each: the median, and the range in brackets
-where it is one. Arguments: which to do.
+`filemix` uses a hot set and reads a file larger than memory. Five jitters each: the median, and the range in brackets
+if there is one. Arguments: the tables to make.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
+from tidemark.report import svg
 
 JITTERS = range(1, 6)
 MACHINE = {"mem": "16M", "disk": "48M", "swap": "sim:hdd"}
@@ -31,32 +32,32 @@ PICTURES = ROOT / "docs/figures"
 
 
 def run(command: str, vm: str, jitter: int, more: str = "") -> Outcome:
-    """One run; `vm` may have parameters behind it."""
+    """One run; `vm` may be followed by parameters."""
     name, *parameters = vm.split()
     cmdline = " ".join([*parameters, more, f"jitter={jitter}", "sample_ms=1000"])
     return measure(command, vm=name, cmdline=cmdline, timeout=600, **MACHINE)
 
 
 def numbers(outcome: Outcome, program: str, *names: str) -> list[float]:
-    """Those of the program's line of results, which must say that nothing was corrupt."""
+    """Numbers of the program's line of results, which must say that nothing was corrupt."""
     outcome.number(rf"^R {program} .*corrupt=(0)$")
     return [outcome.number(rf"^R {program} .*\b{name}=([\d.]+)") for name in names]
 
 
 def digits(value: float) -> str:
-    """Three digits that count, and no exponent."""
+    """Three significant digits, without an exponent."""
     return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
 
 
 def spread(values: Sequence[float]) -> str:
-    """Median and range; the number alone where there is no range."""
+    """Median and range; the number alone if there is no range."""
     least, middle, most = (digits(f(values)) for f in (min, median, max))
     return middle if least == most else f"{middle} ({least} to {most})"
 
 
 # --- a hot set beside a scan ---
 
-Kept = dict[str, dict[str, list[float]]]  # per cent, by what is hot and by policy; and times
+Kept = dict[str, dict[str, list[float]]]  # per cent, by hot set and by policy; and times
 
 
 def hot_sets() -> tuple[Kept, Kept]:
@@ -72,7 +73,7 @@ def hot_sets() -> tuple[Kept, Kept]:
 
 
 def draw(name: str, rows: Sequence[str], series: Kept, label: str, logarithmic: bool = False) -> None:
-    """docs/figures/NAME.svg: in each row a mark for the median in each of the series, and a line from least to most."""
+    """Draws docs/figures/NAME.svg: in each row, a mark for the median of each series, and a line from least to most."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -96,7 +97,7 @@ def draw(name: str, rows: Sequence[str], series: Kept, label: str, logarithmic: 
     axes.grid(color="#eeeeee")
     axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, frameon=False, fontsize=7)
     figure.tight_layout()
-    figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
+    (PICTURES / f"{name}.svg").write_bytes(svg.drawn(figure))
 
 
 def hot() -> None:
@@ -119,9 +120,9 @@ def hot() -> None:
 
 
 def guarded(case: tuple[str, int, int]) -> list[float]:
-    """Seconds of filemix and of grow, and per cent of filemix's memory that stays."""
+    """Seconds of filemix and of grow, and per cent of filemix's memory that stays resident."""
     guard, kind, jitter = case
-    # Those of section 7 act only in distress, which 2q does not come to here.
+    # The guards of section 7 act only in distress, which 2q does not reach here.
     always = f" {guard}.below=13" if guard.startswith("mc7") else ""
     more = f"guard={guard} {guard}.kind={kind}{always}" if kind else ""
     outcome = run(TOGETHER, "2q", jitter, more)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long grading takes, and does it repeat?
+"""Measures how long grading takes, and checks that it repeats.
 
-One submission of the lab `clock`, from a built tree and from a clean copy of it, with the compiler's cache and without;
-a class of a hundred submissions of mixed quality; and one submission graded fifty times beside busy loops, its grades
-compared byte by byte.
+One submission of the lab `clock`, from a built tree and from a clean copy of it, with and without the compiler's cache;
+a class of a hundred submissions of mixed quality; and one submission graded fifty times with endless loops in the
+background, with the grades compared byte by byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BUILT = 5
 
 
 def run(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> float:
-    """Wall seconds of a command; one that ends with another status ends the script."""
+    """Wall seconds of a command; another exit status than `status` ends the script."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     begun = time.monotonic()
     done = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True)
@@ -38,13 +38,13 @@ def run(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> 
 
 
 def from_clean(folder: Path) -> tuple[float, float]:
-    """Wall seconds of `make grade` in a copy of the tree in which nothing is built but what was fetched: the first time
-    on a machine, and where the compiler's cache has what was built there, or elsewhere, before."""
+    """Wall seconds of `make grade` in a copy of the tree in which nothing is built except what was fetched: for the
+    first time on a machine, and with the compiler's cache of an earlier build."""
     tree.copy_files(ROOT, folder, list(tree.files_of(ROOT)))
     (folder / "build").mkdir()
     if (ROOT / "build/musl").exists():
         (folder / "build/musl").symlink_to(ROOT / "build/musl")
-    run(["tools/setup.sh", "grade"], folder)  # a build/venv of its own: it knows where it lies
+    run(["tools/setup.sh", "grade"], folder)  # a build/venv of its own, because a venv contains its path
     grade = ["make", "grade", f"LAB={LAB}"]
     first_s = run(["env", "CCACHE_DISABLE=1", *grade], folder)
     for goal in ("clean", "grade-base", "clean"):
@@ -53,7 +53,7 @@ def from_clean(folder: Path) -> tuple[float, float]:
 
 
 def qualities() -> list[tuple[str, dict[str, str]]]:
-    """Submissions as a class has them, from right to hopeless: what each is, and its files."""
+    """Submissions of a typical class, from right to hopeless: a description and the files of each."""
     fifo, clock = (ROOT / FIFO).read_text(), (ROOT / CLOCK).read_text()
     starters = {file: (ROOT / "labs" / LAB / "starter" / file).read_text() for file in (FIFO, CLOCK)}
     forgets_to_turn = clock.replace("} else if (page_referenced(page)) {", "} else if (0) {")
@@ -81,14 +81,14 @@ def qualities() -> list[tuple[str, dict[str, str]]]:
 
 
 def hand_in(folder: Path) -> list[str]:
-    """Fill a folder with CLASS archives; what they are, each once."""
+    """Fills a folder with CLASS archives; returns their descriptions, each once."""
     folder.mkdir()
     kinds = qualities()
     for number in range(CLASS):
         _, files = kinds[number % len(kinds)]
         path = folder / f"student{number:03}.tar.gz"
         if not files:
-            path.write_text("this is no archive\n")
+            path.write_text("this is not an archive\n")
             continue
         with tempfile.TemporaryDirectory() as scratch, tarfile.open(path, "w:gz") as archive:
             for name, text in files.items():
@@ -99,7 +99,7 @@ def hand_in(folder: Path) -> list[str]:
 
 
 def different_grades(folder: Path) -> int:
-    """How many different grades REPEATS gradings of one submission give."""
+    """The number of different grades that REPEATS gradings of one submission give."""
 
     def grade(number: int) -> bytes:
         path = folder / f"grade{number}.json"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draw docs/figures/policies/ for the guards' pages of the field guide, and fill their table, from runs of the machine.
 
-The same work without a guard and with one: who has how much memory when, and how long it takes. Several jitters make
-the table, since where memory is short small shifts grow large; the pictures show the first. Arguments: which to do.
+The same work with and without a guard: how much memory each process has over time, and how long the work takes. The
+table covers several jitters, because under memory pressure small shifts are amplified; the pictures show the first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ CHOSEN = {
     "token": "holder",
     "serialize": "runs",
     "tpf": "protected",
-}  # what a sample calls the process that is preferred
+}  # the name that a sample has for the preferred process
 GUARDS = {"token": "token", "serialize": "serialize", "loadctl": "loadctl", "tpf": "tpf tpf.pf_high=3"}
 PRESSES = ["mc62", "mc63", "mc64", *(f"{name} {name}.below=13" for name in ("mc72", "mc73", "mc74", "mc741", "mc75"))]
 IN_TABLE = ["none", "token", "serialize", "loadctl", "tpf", GUARDS["tpf"], *PRESSES]
 FREE = "free"
-SMALL_PAGES = 500  # a process with no more than these is no part of the work
+SMALL_PAGES = 500  # a process with at most this many pages is not part of the work
 
 
 def run(job: Mapping[str, str], guard: str, jitter: int = 0) -> Outcome:
@@ -38,14 +38,14 @@ def run(job: Mapping[str, str], guard: str, jitter: int = 0) -> Outcome:
     return measure(job["command"], telemetry=True, mem=job["mem"], cmdline=cmdline, timeout=1200, **MACHINE)
 
 
-# --- who has how much memory when ---
+# --- memory of each process over time ---
 
 LEFT, WIDTH, ROW, HEAD, GAP, POINTS = 34, 660, 16, 22, 30, 220
 
 
 @dataclass(frozen=True)
 class Life:
-    """A row: (microseconds, pages, is it preferred) of each sample. Of a process the resident pages, its end and its
+    """A row: (microseconds, pages, is it preferred) of each sample. For a process the resident pages, its end and its
     major faults.
     """
 
@@ -56,7 +56,7 @@ class Life:
 
 
 def lives(found: Outcome, guard: str) -> list[Life]:
-    """The processes that are the work, in order of pid."""
+    """The processes that do the work, in order of pid."""
     ends = {one["pid"]: one for one in found.records("exit") if one["max_rss"] > SMALL_PAGES}
     seen: dict[int, list[tuple[int, int, bool]]] = {pid: [] for pid in ends}
     key = CHOSEN.get(guard.split()[0], "")
@@ -69,18 +69,18 @@ def lives(found: Outcome, guard: str) -> list[Life]:
 
 
 def free_memory(found: Outcome, end_us: int) -> Life:
-    """The pages that are free."""
+    """The row of free pages."""
     return Life(FREE, [(one["t_us"], sum(one["free"]), False) for one in found.records("sample")], end_us, 0)
 
 
 def rows_of(found: Outcome, guard: str) -> list[Life]:
-    """The processes; with two or fewer, free memory below them."""
+    """The processes' rows; with at most two processes, also free memory."""
     every = lives(found, guard)
     return every if len(every) > 2 else [*every, free_memory(found, max(life.end_us for life in every))]
 
 
 def heights(life: Life, total_us: int, most: int) -> list[tuple[float, bool]]:
-    """What the last sample before each of POINTS moments said: a share of the row, and is it preferred?"""
+    """The last sample before each of POINTS moments: the share of the row, and whether the process is preferred."""
     found = []
     for at in range(POINTS):
         now = total_us * (at + 1) / POINTS
@@ -90,7 +90,7 @@ def heights(life: Life, total_us: int, most: int) -> list[tuple[float, bool]]:
 
 
 def area(values: Sequence[float], bottom: float) -> str:
-    """The path of a row's area, in steps; equal neighbours are one step."""
+    """The path of a row's area, in steps; equal neighbours form one step."""
     step, path = WIDTH / POINTS, ""
     for at, value in enumerate(values):
         if at == 0 or value != values[at - 1]:
@@ -99,11 +99,11 @@ def area(values: Sequence[float], bottom: float) -> str:
 
 
 def panel(title: str, found: Outcome, guard: str, y: int) -> Iterator[str]:
-    """One run: a row for each process, a title, and the time below."""
+    """One run: a row for each process, a title, and a time axis below."""
     every = rows_of(found, guard)
     total_us, most = max(life.end_us for life in every), max(pages for life in every for _, pages, _ in life.seen)
     faults = sum(life.faults for life in every)
-    yield text(LEFT, y + 12, f"{title}: {total_us / 1e6:.1f} s, {faults:,} faults that read", "own")
+    yield text(LEFT, y + 12, f"{title}: {total_us / 1e6:.1f} s, {faults:,} major faults", "own")
     for nr, life in enumerate(every):
         bottom = y + HEAD + ROW * (nr + 1)
         row = heights(life, total_us, most)
@@ -121,7 +121,7 @@ def panel(title: str, found: Outcome, guard: str, y: int) -> Iterator[str]:
 
 
 def svg(title: str, height: int, style: str, lines: Sequence[str]) -> str:
-    """A picture as wide as those of the policies."""
+    """A picture with the same width as those of the policies."""
     width = LEFT + WIDTH + 40
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
@@ -139,12 +139,12 @@ ROWS_STYLE = """  .has { fill: #9cc7e4 } .preferred { fill: #0072b2 } .ends { st
 
 
 def rows_picture(job: Mapping[str, str], guard: str) -> str:
-    """The work without the guard and with it, one above the other, each on its own time."""
+    """The work without the guard and with it, one above the other, each with its own time axis."""
     without, with_it = in_parallel(lambda one: run(job, one), ["none", guard])
     height = HEAD + ROW * len(rows_of(without, "none")) + GAP
     words = [
-        "pages in memory of each process",
-        *(["the one that is preferred"] if guard.split()[0] in CHOSEN else []),
+        "resident pages of each process",
+        *(["the preferred process"] if guard.split()[0] in CHOSEN else []),
         "its end",
     ]
     colours = ["#9cc7e4", *(["#0072b2"] if len(words) == 3 else []), "#d55e00"]
@@ -164,7 +164,7 @@ def rows_picture(job: Mapping[str, str], guard: str) -> str:
 
 
 def measured(guard: str) -> tuple[list[float], list[int]]:
-    """(s from the start to the last end, major faults) of each jitter."""
+    """(seconds from the start to the last end, major faults) of each jitter."""
     runs = [run(JOB, guard, jitter) for jitter in range(JITTERS)]
     return [one.total_s for one in runs], [one.major_faults for one in runs]
 
@@ -176,11 +176,11 @@ def of_all(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
         for guard, (times, faults) in found.items()
     ]
     given = f'`make qemu RUN="{JOB["command"]}" MEM={JOB["mem"]} VM=2q CMDLINE="guard=... jitter=N"`'
-    return f"{given}, N from 0 to {JITTERS - 1}.\n\n{table(['guard', 'median s', 'range s', 'faults that read'], rows)}"
+    return f"{given}, N from 0 to {JITTERS - 1}.\n\n{table(['guard', 'median s', 'range s', 'major faults'], rows)}"
 
 
 def bars(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
-    """The picture of mc62 to mc75: seconds, a mark for each run, a bar for the median."""
+    """The picture of mc62 to mc75: seconds, with a mark for each run and a bar for the median."""
     longest, left = max(max(times) for times, _ in found.values()), 130
     scale = (LEFT + WIDTH - left) / longest
     lines = [text(left, 14, "seconds until all have ended; bar: median, marks: each run", "small")]
@@ -202,7 +202,7 @@ def bars(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "names", nargs="*", choices=[[], *GUARDS, "prefetch", "table"], help="which; all, if none is named"
+        "names", nargs="*", choices=[[], *GUARDS, "prefetch", "table"], help="what to make; all, if no name is given"
     )
     names = parser.parse_args().names or [*GUARDS, "prefetch", "table"]
     for name in names:

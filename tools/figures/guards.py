@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draw the picture of the lab `thrashing`: the same run without a guard and with one.
+"""Draw the picture of the lab `thrashing`: the same run without and with a guard.
 
-Everything is done with the command `tidemark`, as a reader would; each command line is printed.
+Uses only the command `tidemark`, as a reader would; prints each command line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a policy's decisions cost: the share of its hooks in the guest's instructions, for every policy of the tree.
+"""The cost of a policy's decisions: the share of its hooks in the guest's instructions, for every policy of the tree.
 
-The kernel measures the time in hooks, with the clock; in an exact run a nanosecond is an instruction. QEMU's plugin,
-which knows nothing of hooks, counts the instructions of each function, and all: those of the functions of the policy's
-own file must be fewer than those in hooks, from which the policy also asks for accessed bits.
+The kernel measures the time in hooks with the clock; in an exact run a nanosecond is an instruction. QEMU's plugin,
+which does not know about hooks, counts the instructions of each function. The functions in the policy's own file must
+take fewer instructions than the hooks, which also include the policy's calls that read accessed bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RUN, MEM = "seqscan 38912 5", "42176K"
 
 
 def own_functions(policy: str) -> set[str]:
-    """The names of the functions in a policy's file, without those that only show something."""
+    """The names of the functions in a policy's file, except those that only show something."""
     symbols = subprocess.run(["nm", f"build/kernel/mm/policy/{policy}.o"], cwd=ROOT, capture_output=True, text=True)
     names = {name.partition(".")[0] for name in re.findall(r" [tT] (\S+)$", symbols.stdout, re.MULTILINE)}
     return {name for name in names if not name.endswith("_show")}
@@ -33,7 +33,7 @@ def thousands(count: float) -> str:
 
 
 def row(policy: str) -> list[object]:
-    """One policy's line of the table."""
+    """A policy's row of the table."""
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
         folder = Path(scratch, policy)
         tidemark("profile", "--exact", "--vm", policy, "--mem", MEM, "-q", "-o", str(folder), "--", *RUN.split())
@@ -62,7 +62,7 @@ def main() -> None:
         "% without samples",
     ]
     how = f'`make qemu MEM={MEM} RUN="{RUN}" VM=...`, `SWAP={qemu.Settings().swap}`'
-    # min and vmin need a future, which this run has not
+    # min and vmin need a future, which this run does not have
     rows = in_parallel(row, [name for name in vmsim.policies() if name not in vmsim.WITH_FUTURE])
     publish("hooks", f"{how}; all: what the guest executed, counted by QEMU's plugin.\n\n{table(titles, rows)}")
 

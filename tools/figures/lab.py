@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `tidemark run` adds to QEMU's own time: start-up, hashes, checks, tables and the summary."""
+"""The time that `tidemark run` adds to QEMU's own: start-up, hashes, checks, tables and the summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPEATS = 7
 
 
 def seconds(command: list[str]) -> float:
-    """Wall seconds of a command that must succeed, or end as the guest's success does."""
+    """Wall seconds of a command that must succeed, or end with the status of a successful guest."""
     start = time.monotonic()
     done = subprocess.run(command, cwd=qemu.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     took = time.monotonic() - start
@@ -27,7 +27,7 @@ def seconds(command: list[str]) -> float:
 
 
 def row(run: str, policy: str, mem: str) -> list[object]:
-    """One run's line: medians of QEMU alone and of `tidemark run`, taken in turn."""
+    """A run's row: medians of QEMU alone and of `tidemark run`, measured alternately."""
     alone, lab = [], []
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         s = qemu.Settings(run=run, vm=policy, mem=mem, telemetry=str(Path(folder, "telemetry")))

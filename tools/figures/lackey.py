@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Import of Lackey text on one core: lines a second, megabytes a second, peak memory; and reading the trace again.
+"""Import of Lackey text on one core: lines per second, megabytes per second, peak memory; and reading the trace again.
 
-Two texts: a real program under Valgrind, its references repeated until there are enough; and lines from a seeded
-generator in which each reference is to a page of its own choice, so that no two merge and the page table misses the
-cache. Each is imported at two lengths: memory must not grow with the length.
+Two texts: a real program under Valgrind, with its references repeated to the full length; and lines from a seeded
+generator in which each reference is to a random page, so that no two merge and the page table misses the cache. Each
+is imported with two lengths: memory must not grow with the length.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COMMENT = "==1== "
 
 
 def real_lines(folder: Path) -> list[str]:
-    """The references of PROGRAM as Valgrind writes them."""
+    """The references of PROGRAM as written by Valgrind."""
     log = folder / "log"
     command = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-file={log}", *PROGRAM]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -53,7 +53,7 @@ def generated_lines() -> list[str]:
 
 
 def write_text(path: Path, lines: list[str], length: int) -> None:
-    """`length` lines of references, repeated from `lines`, between comments."""
+    """Writes `length` lines of references, repeated from `lines`, between comments."""
     whole, rest = divmod(length, len(lines))
     text = "".join(lines)
     with path.open("w") as file:
@@ -64,12 +64,12 @@ def write_text(path: Path, lines: list[str], length: int) -> None:
 
 
 def peak_mib() -> float:
-    """The most memory this process has had since it began its program."""
+    """The peak memory of this process so far."""
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
 
 
 def measured(path: str, out: str) -> dict[str, float]:
-    """Import once on one core, after a short text that brings the compiled code: seconds, lines, peak MiB."""
+    """Imports once on one core, after a short text that loads the compiled code: seconds, lines, peak MiB."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     convert.import_file(str(SAMPLE), Path(out))
     before = peak_mib()
@@ -85,7 +85,7 @@ def measured(path: str, out: str) -> dict[str, float]:
 
 
 def row(name: str, path: Path, out: Path) -> list[object]:
-    """One line of the table: medians of REPEATS imports, each in a process of its own."""
+    """A row of the table: medians of REPEATS imports, each in its own process."""
     context = multiprocessing.get_context("spawn")
     runs = []
     for _ in range(REPEATS):
@@ -108,7 +108,7 @@ def row(name: str, path: Path, out: Path) -> list[object]:
 
 
 def rows(folder: Path, lengths: list[int]) -> Iterator[list[object]]:
-    """The lines of the table."""
+    """The rows of the table."""
     texts = {"`ls -laR kernel`, repeated": real_lines(folder), f"random pages, seed {SEED}": generated_lines()}
     for name, lines in texts.items():
         for length in lengths:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The benchmark programs beside Linux: guest instructions of the same binaries on Tidemark and on Linux.
+"""The benchmark programs compared with Linux: guest instructions of the same binaries on Tidemark and on Linux.
 
 linux.toml has Linux's figures and their conditions. In an exact run an instruction is a nanosecond, so the times that
-the programs print are numbers of instructions. The programs are not part of the project: --bin names their folder.
+the programs print are numbers of instructions. The programs are not part of the project: --bin gives their folder.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ FOLDER = "bench"
 AIM = 0.5
 PAGING_SWAP = "sim:ram"
 MICRO_MEM = "64M"
-# A sample clears accessed bits and writes a line; once a second is enough here.
+# A sample clears accessed bits and writes a line; one sample per second is enough here.
 CMDLINE = "sample_ms=1000"
 
 
 def initramfs(bin_folder: Path, out: Path) -> None:
-    """The project's programs and, in a folder of their own, the benchmark's."""
+    """Packs the project's programs and, in a folder of their own, those of the benchmark."""
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as skeleton:
         folder = Path(skeleton, FOLDER)
         folder.mkdir()
@@ -51,7 +51,7 @@ def available_kib(mem: str, flags: str) -> int:
 
 
 def memory_for(available: int, flags: str) -> str:
-    """The size of a machine in which programs have `available` KiB, to a few pages."""
+    """The size of a machine in which programs have `available` KiB, within a few pages."""
     kib = available
     for _ in range(3):
         kib += available - available_kib(f"{kib}K", flags)
@@ -65,18 +65,18 @@ def micro_values(console: str) -> dict[str, float]:
 
 
 def ratio_cells(ours: float, theirs: float) -> tuple[str, bool]:
-    """(the ratio, is it more than aimed at)."""
+    """(the ratio, is it above the aim)."""
     ratio = ours / theirs
     return (f"**{ratio:.2f}**" if ratio > AIM else f"{ratio:.2f}"), ratio > AIM
 
 
 def shown(value: float) -> str:
-    """Tenths only of small numbers."""
+    """Shows tenths only for small numbers."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.1f}"
 
 
 def line(name: str, ours: float, theirs: float, why: str, extra: tuple[object, ...] = ()) -> list[object]:
-    """One row: name, Linux, Tidemark, ratio, more columns, and the reason if the ratio is above AIM."""
+    """A row: name, Linux, Tidemark, ratio, more columns, and the reason if the ratio is above AIM."""
     ratio, above = ratio_cells(ours, theirs)
     return [name, shown(theirs), shown(ours), ratio, *extra, (why or "?") if above else ""]
 
@@ -87,7 +87,7 @@ def why_of(name: str, reasons: Mapping[str, str]) -> str:
 
 
 def micro_table(linux: dict, flags: str) -> str:
-    """The lines of micro. Of a sleep, what it takes beyond the time asked for."""
+    """The rows of micro. For a sleep, the time beyond what was asked for."""
     ours = micro_values(
         measure(f"/{FOLDER}/micro", mem=MICRO_MEM, swap="none", qemu_flags=flags, cmdline=CMDLINE).console
     )
@@ -104,7 +104,7 @@ def micro_table(linux: dict, flags: str) -> str:
 
 @dataclass(frozen=True)
 class Paged:
-    """What a paging workload took: millions of instructions, of them in its own code (if known), pages in and out."""
+    """The cost of a paging workload: millions of instructions, of them in its own code (if known), pages in and out."""
 
     minsn: float
     own: float | None
@@ -113,7 +113,7 @@ class Paged:
 
 
 def paging_run(case: tuple[str, str, str]) -> Paged:
-    """Run (command, memory, QEMU's flags)."""
+    """Runs (command, memory, QEMU's flags)."""
     command, mem, flags = case
     one = measure(
         f"/{FOLDER}/vmrun /{FOLDER}/{command}",
@@ -127,13 +127,13 @@ def paging_run(case: tuple[str, str, str]) -> Paged:
         raise SystemExit(f"{command}:\n{one.console}")
     us = one.number(r"^R .*?(?:total|scan|lookup|run)_us=(\d+)")
     own_us = sum(r["us"][0] for r in one.records("exit") if r["comm"] == command.split()[0])
-    whole = "total_us=" in one.console  # of the others the filling is not timed
+    whole = "total_us=" in one.console  # the others do not time the filling
     pages_in, pages_out = (int(one.number(rf"^V .*{counter}=(\d+)")) for counter in ("pswpin", "pswpout"))
     return Paged(us / 1000, own_us / 1000 if whole else None, pages_in, pages_out)
 
 
 def paging_why(ours: Paged, theirs: float, told: str) -> str:
-    """The programs are the same, and so are the instructions of their own code: what is left for the two kernels?"""
+    """The programs and the instructions of their own code are the same: says what is left for the two kernels."""
     if ours.own is None or theirs <= ours.own:
         return told
     rest = (ours.minsn - ours.own) / (theirs - ours.own)
@@ -141,7 +141,7 @@ def paging_why(ours: Paged, theirs: float, told: str) -> str:
 
 
 def paging_table(linux: dict, mem: str, flags: str) -> str:
-    """The paging workloads, with the pages that moved."""
+    """The paging workloads, with the numbers of pages moved."""
     commands = list(linux["paging"])
     rows = []
     for command, ours in zip(commands, in_parallel(paging_run, [(c, mem, flags) for c in commands])):

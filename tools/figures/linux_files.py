@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Files on ext2 beside Linux: guest instructions of the same program and the same image on Tidemark and on Linux.
+"""Files on ext2 compared with Linux: guest instructions of the same program and image on Tidemark and on Linux.
 
-The program is user/workloads/files.c, the disk virtio; QEMU's plugin (tools/plugin/count.c) counts what the whole
-machine executes between two marks. Time would not do: a disk of the host answers when it likes, and waiting is no work.
+The program is user/workloads/files.c, the disk virtio. QEMU's plugin (tools/plugin/count.c) counts what the whole
+machine executes between two marks. Time would be unsuitable: a host's disk answers at any time, and waiting is not
+work.
 
     linux_files.py --linux TREE --busybox FILE    measures Linux, and writes its part of linux.toml
     linux_files.py                                measures Tidemark, and compares
 
-TREE is where Debian's package linux-image was unpacked (dpkg -x), FILE the program of busybox-static for i386. This
-Linux mounts ext2 by ext4.ko. --module FILE takes ext2.ko instead, which one builds from Debian's linux-source and
-linux-headers; it needs fewer instructions, and is what Tidemark is compared with.
+TREE is the folder into which Debian's package linux-image was unpacked (dpkg -x), FILE the program of busybox-static
+for i386. This Linux mounts ext2 with ext4.ko. --module FILE uses ext2.ko instead, built from Debian's linux-source and
+linux-headers; it needs fewer instructions, and Tidemark is compared with it.
 
-What copying costs in a kernel is measured in it: a read of a cached page less a read of one byte of it, and the same of
-writes. So many times as an operation copies a page in or out, that is taken off.
+The cost of copying is measured in each kernel: a read of a cached page minus a read of one byte of it, and the same for
+writes. For each page that an operation copies in or out, this cost is subtracted.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ MIB = 256
 NEAR = 0.05
 TIMEOUT_S = 900
 CLOCK = "-icount shift=0,sleep=off -rtc clock=vm,base=2024-01-01T00:00:00 -seed 1"
-# The guest waits for the host's disk: idle time has to pass as the host's does, or timers would tick without end.
+# The guest waits for the host's disk: idle time must pass at the host's speed, or timers would tick without end.
 SLEEP = "-icount sleep=on"
 FILES = "files all /mnt"
 MODULES = [
@@ -66,7 +67,7 @@ busybox mount -t ext2 /dev/vda /mnt && {FILES}
 busybox reboot -f
 """
 
-# Pages that an operation copies to the program, and from it; of untar the mean: 1,024 to 4,096 bytes.
+# Pages that an operation copies to the program and from it; for untar the mean: 1,024 to 4,096 bytes.
 COPIED = {
     "random_read_4K": (1, 0),
     "sequential_read_page": (1, 0),
@@ -82,7 +83,7 @@ Figures = dict[str, float]
 
 
 def linux_initrd(tree: Path, busybox: Path, module: Path | None, out: Path) -> None:
-    """A first file system for Linux: busybox, the program, and the modules in the order of their loading."""
+    """Builds a first file system for Linux: busybox, the program, and the modules in the order of loading."""
     folder = next(tree.glob("lib/modules/*/kernel"))
     modules = [folder / f"{name}.ko" for name in (MODULES if module else MODULES + EXT4)]
     modules += [module] if module else []
@@ -96,13 +97,13 @@ def linux_initrd(tree: Path, busybox: Path, module: Path | None, out: Path) -> N
 
 
 def devices(image: Path, counts: Path) -> str:
-    """QEMU's flags for the disk, which forgets what is written, the clock and the plugin."""
+    """QEMU's flags for the disk, which discards writes, the clock and the plugin."""
     disk = f"file={image},if=virtio,format=raw,snapshot=on"
     return f"-drive {shlex.quote(disk)} {SLEEP}" + plugin.flags("count", out=counts)
 
 
 def linux_console(kernel: Path, initrd: Path, flags: str) -> str:
-    """What Linux prints in one run."""
+    """Linux's output in one run."""
     words = [qemu.PROGRAM, "-accel", "tcg", "-cpu", "qemu32", "-m", str(MIB), "-nodefaults", "-display", "none"]
     words += ["-no-reboot", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(initrd)]
     words += ["-append", "console=ttyS0 quiet panic=-1", *shlex.split(f"{CLOCK} {flags}")]
@@ -111,7 +112,7 @@ def linux_console(kernel: Path, initrd: Path, flags: str) -> str:
 
 
 def tidemark_console(flags: str) -> str:
-    """What Tidemark prints in one run."""
+    """Tidemark's output in one run."""
     command = f"{FILES}"
     return measure(
         command, mem=f"{MIB}M", swap="none", cmdline="disk=virtio mount=vda", qemu_flags=flags, timeout=TIMEOUT_S
@@ -119,13 +120,13 @@ def tidemark_console(flags: str) -> str:
 
 
 def figures(console: str, counts: str) -> Figures:
-    """Instructions of one call, by the name of the measurement: the program says how many pairs of marks each has."""
+    """Instructions per call, by measurement: the program prints the number of pairs of marks of each."""
     if "corrupt=0" not in console:
-        raise SystemExit(f"the program did not end well:\n{console[-4000:]}")
+        raise SystemExit(f"the program did not end successfully:\n{console[-4000:]}")
     names = re.findall(r"^R (\S+) +n=(\d+) min=", console, re.MULTILINE)
     lines = [[int(word) for word in line.split()] for line in counts.splitlines()]
     if len(lines) != sum(int(nr) for _, nr in names):
-        raise SystemExit(f"{len(lines)} pairs of marks were counted, the program tells of others:\n{console[-4000:]}")
+        raise SystemExit(f"{len(lines)} pairs of marks were counted, the program reports others:\n{console[-4000:]}")
     found = {}
     for name, nr in names:
         ours, lines = lines[: int(nr)], lines[int(nr) :]
@@ -134,7 +135,7 @@ def figures(console: str, counts: str) -> Figures:
 
 
 def several(console: Callable[[str], str], image: Path, boots: int) -> list[Figures]:
-    """The figures of some runs, one after the other."""
+    """The figures of several runs, made one after another."""
     found = []
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         for _ in range(boots):
@@ -146,12 +147,12 @@ def several(console: Callable[[str], str], image: Path, boots: int) -> list[Figu
 
 
 def medians(runs: list[Figures]) -> Figures:
-    """Of each figure the median of the runs."""
+    """The median over the runs of each figure."""
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
 def spread(runs: list[Figures]) -> str:
-    """How many runs, and what is further apart in them than NEAR, as parts of the least."""
+    """The number of runs, and the figures that differ by more than NEAR, relative to the least."""
     apart = {name: max(r[name] for r in runs) / min(r[name] for r in runs) - 1 for name in runs[0]}
     far = [f"{name} by {part:.0%}" for name, part in apart.items() if part > NEAR]
     return f"{len(runs)} runs, less than {NEAR:.0%} apart" + (f", but {', '.join(far)}" if far else "")
@@ -164,7 +165,7 @@ def copying(name: str, found: Figures) -> float:
 
 
 def replace_section(text: str, name: str, body: str) -> str:
-    """linux.toml with the section `name` renewed, or added at its end."""
+    """linux.toml with the section `name` replaced, or added at its end."""
     section = f"[{name}]\n{body}\n"
     pattern = re.compile(rf"^\[{re.escape(name)}\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
     if pattern.search(text):
@@ -173,7 +174,7 @@ def replace_section(text: str, name: str, body: str) -> str:
 
 
 def measure_linux(args: argparse.Namespace, image: Path) -> None:
-    """Boot Linux, and write what it costs into linux.toml."""
+    """Boots Linux, and writes its figures into linux.toml."""
     kernel = next(args.linux.glob("boot/vmlinuz-*"))
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         initrd = Path(folder, "initrd")
@@ -188,14 +189,14 @@ def measure_linux(args: argparse.Namespace, image: Path) -> None:
 
 
 def row(name: str, ext2: Figures, ext4: Figures, ours: Figures) -> list[object]:
-    """One line: without copying, but for the last two columns."""
+    """A row: without copying, except in the last two columns."""
     peer, other, mine = (found[name] - copying(name, found) for found in (ext2, ext4, ours))
     ratio, _ = ratio_cells(mine, peer)
     return [name, shown(peer), shown(mine), ratio, shown(other), shown(ext2[name]), shown(ours[name])]
 
 
 def compare(linux: dict, image: Path, boots: int) -> str:
-    """The table of both."""
+    """The table of both systems."""
     ext2, ext4 = linux["files_ext2"], linux["files_ext4"]
     runs = several(tidemark_console, image, boots)
     ours = medians(runs)
@@ -213,7 +214,7 @@ def main() -> None:
     parser.add_argument("--linux", type=Path, help="Debian's kernel package, unpacked: measure Linux")
     parser.add_argument("--busybox", type=Path, help="a static busybox for i386")
     parser.add_argument("--module", type=Path, help="ext2.ko for this kernel, instead of its ext4.ko")
-    parser.add_argument("--boots", type=int, default=5, help="how many (5)")
+    parser.add_argument("--boots", type=int, default=5, help="number of boots (5)")
     args = parser.parse_args()
     if args.linux and not args.busybox:
         parser.error("--linux needs --busybox")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure the overload factor: N jobs together over the sum of their times alone, for policies and guards.
+"""Measure the overload factor: the time of N jobs together over the sum of their times alone, for policies and guards.
 
-1 is a perfect batch system. These jobs fill everything before they work, so each has to be written out and read
-back at least once: tidemark.bound says how long that takes at the least. Then the same jobs once more beside an
-interactive process, which wakes every second, or every five. Five jitters each: the median, and the range in brackets.
+1 is a perfect batch system. These jobs fill all their memory before they work, so each has to be written out and read
+back at least once: tidemark.bound computes the least time for that. Then the same jobs run again with an interactive
+process, which wakes every second, or every five. Five jitters each: the median, and the range in brackets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def job_ends(run: Outcome) -> list[float]:
 
 
 def batch_and_least() -> tuple[bound.Batch, bound.Least]:
-    """All jobs, from one that is alone on an empty machine, and the least time that they take."""
+    """All jobs, from the run of one job alone on an empty machine, and the least time that they take together."""
     run = measure(JOB.format(n=1), telemetry=True, vm="2q", **MACHINE)
     (alone_s,) = job_ends(run)
     fill_s = run.number(r"^P 0 fill_us=(\d+)") / 1e6
@@ -47,8 +47,8 @@ def run_of(case: Case, command: str) -> Outcome:
 
 
 def measured(case: Case) -> list[float]:
-    """Of the jobs: s from the start to the last end, and the worst turnaround over the mean. Then for each sleep of the
-    interactive process beside them, the median and the worst of its times, in ms."""
+    """For the jobs: seconds from the start to the last end, and the worst turnaround over the mean. Then for each sleep
+    of the interactive process, the median and the worst of its times, in ms."""
     run = run_of(case, JOB.format(n=N))
     ends = job_ends(run)
     found = [run.number(r" total_us=(\d+)") / 1e6, max(ends) / mean(ends)]
@@ -59,7 +59,7 @@ def measured(case: Case) -> list[float]:
 
 
 def digits(value: float) -> str:
-    """At least three digits that count, and no exponent."""
+    """At least three significant digits, without an exponent."""
     return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
 
 

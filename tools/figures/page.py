@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The page in Chromium: the same runs as in QEMU, and how soon something is seen. After `make page`; takes minutes.
+"""The page in Chromium: the same runs as in QEMU, and the times until its parts are visible.
+
+Needs `make page`, and takes minutes:
 
 page.py [qemu] [times]
 """
@@ -32,7 +34,7 @@ RUNS = [
 LOADS = 5
 LIMIT_MS = 900_000
 COLOURS = "new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"
-# What is waited for, where, and when it is there.
+# What is measured, its place, and the condition for being visible.
 SEEN = [
     (
         "the race, its memory in colours",
@@ -51,7 +53,7 @@ WATCH = "setInterval(() => { try { if (!globalThis.seen && (%s)) globalThis.seen
 
 @contextmanager
 def page() -> Iterator[Page]:
-    """A page in a browser of its own."""
+    """Opens a page in its own browser."""
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -60,7 +62,7 @@ def page() -> Iterator[Page]:
 
 
 def in_page(run: str, memory: str, policy: str) -> list[dict[str, Any]]:
-    """The telemetry of one machine that the page runs to its end."""
+    """The telemetry of a machine that the page runs to its end."""
     with page() as shown:
         shown.goto(f"{PAGE}#vm={policy}&mem={memory}&run={quote(run)}&seed=1&tau=200")
         shown.wait_for_selector(".fingerprint", timeout=LIMIT_MS)
@@ -70,13 +72,13 @@ def in_page(run: str, memory: str, policy: str) -> list[dict[str, Any]]:
 
 
 def counted(records: list[dict[str, Any]]) -> tuple[int, int, float]:
-    """Faults, major ones, and seconds of the machine's time."""
+    """Faults, major faults, and seconds of the machine's time."""
     last = [one for one in records if one["ev"] == "sample"][-1]["vm"]
     return last["pgfault"], last["pgmajfault"], records[-1]["t_us"] / 1e6
 
 
 def compared(run: str, memory: str, policy: str) -> list[str]:
-    """A line of the table: each in QEMU and in the page."""
+    """A row of the table: each number in QEMU and in the page."""
     done = measure(run, telemetry=True, vm=policy, mem=memory, swap=SWAP, seed="1", cmdline=PARAMETERS)
     true = counted([json.loads(line) for line in done.telemetry.decode().splitlines()])
     cells = [
@@ -94,7 +96,7 @@ def qemu() -> None:
 
 
 def processor_s() -> float:
-    """Processor seconds of this process and all that live and come from it."""
+    """Processor seconds of this process and its living descendants."""
     ticks, parents = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -110,7 +112,7 @@ def processor_s() -> float:
 
 
 def load(link: str, there: str) -> tuple[float, float, float]:
-    """Seconds until the first paint, until something is there, and of the processors until then."""
+    """Seconds until the first paint, until the part is visible, and processor seconds until then."""
     with page() as shown:
         shown.add_init_script(WATCH % there)
         before = processor_s()
@@ -122,13 +124,13 @@ def load(link: str, there: str) -> tuple[float, float, float]:
 
 
 def row(name: str, link: str, there: str) -> list[str]:
-    """A line of the table: least, median and most of each."""
+    """A row of the table: least, median and most of each time."""
     columns = zip(*(load(link, there) for _ in range(LOADS)))
     return [name, *(" / ".join(f"{f(one):.1f}" for f in (min, statistics.median, max)) for one in columns)]
 
 
 def times() -> None:
-    """How soon something is seen."""
+    """Measures when the parts are visible."""
     titles = ["what", "first paint, s", "it is there, s", "processor time until then, s"]
     before = os.getloadavg()[0]
     rows = [row(*one) for one in SEEN]

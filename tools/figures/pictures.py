@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draw the pictures of the documents, docs/figures/*.svg, from runs made now.
+"""Draw the pictures of the documents, docs/figures/*.svg, from new runs.
 
-Everything is done with the command `tidemark`, as a reader would; each command line is printed.
+Uses only the command `tidemark`, as a reader would; prints each command line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import tempfile
 from pathlib import Path
 
 from common import ROOT
-from tidemark.report.plots import PLOTS, SWEEP
+from tidemark.report.plots import PLOTS
+from tidemark.report.plots.plot import SWEEP
 from tidemark.watch import sources
 from tidemark.watch.app import Watch
 from tidemark.watch.memory import Memory
@@ -30,20 +31,20 @@ OF_TRACES = ("reference-map", "working-set", "distribution", "lifetime", "miss-r
 
 
 def tidemark(*words: str) -> None:
-    """One command; what it says on stdout is not wanted."""
+    """Runs one command, and discards its stdout."""
     print("tidemark", shlex.join(words), flush=True)
     command = [sys.executable, "-m", "tidemark.cli", *words]
     subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def take(folder: Path, *names: str) -> None:
-    """Copy figures into the documents."""
+    """Copies figures into the documents."""
     for name in names:
         shutil.copy(folder / f"{name}.svg", PLACE / f"{name}.svg")
 
 
 def runs(folder: Path) -> None:
-    """Two programs whose localities move, in too little memory."""
+    """Two programs with moving localities, in too little memory."""
     for policy in ("2q", "ws"):
         sampled = ("--cmdline", "sample_ms=20 sample_percent=100")
         tidemark(
@@ -65,7 +66,7 @@ def runs(folder: Path) -> None:
 
 
 def screen(folder: Path) -> None:
-    """The live map of memory: what `tidemark watch` shows of a run that `runs` noted, stopped in the middle of it."""
+    """The live map of memory: the view of `tidemark watch` in the middle of a run that `runs` recorded."""
     print(f"tidemark watch {folder}/2q, key m", flush=True)
     path, result = sources.find(folder / "2q")
     app = Watch(
@@ -80,7 +81,7 @@ def screen(folder: Path) -> None:
             await pilot.pause()
             return app.export_screenshot(title="tidemark watch --owners")
 
-    shown = re.sub(r"@font-face \{.*?\}", "", asyncio.run(play()), flags=re.DOTALL)  # nothing from a network
+    shown = re.sub(r"@font-face \{.*?\}", "", asyncio.run(play()), flags=re.DOTALL)  # no fonts from a network
     (PLACE / "watch-map.svg").write_text("\n".join(line.rstrip() for line in shown.splitlines()) + "\n")
 
 
@@ -97,14 +98,14 @@ def sweeps(folder: Path) -> None:
 
 
 def traces(folder: Path) -> None:
-    """Every reference of a program that goes through six phases."""
+    """Every reference of a program with six phases."""
     tidemark("trace", "record", "phase 4096 512 6 40000", "-o", f"{folder}/trace")
     tidemark("curves", f"{folder}/trace/trace.tmt", "-o", f"{folder}/curves")
     take(folder / "curves", *OF_TRACES)
 
 
 def profiles(folder: Path) -> None:
-    """The kernel's functions with too little memory and with enough."""
+    """The kernel's functions with too little and with enough memory."""
     for mem in ("16M", "64M"):
         tidemark("run", "thrash 6 4096 4 300", "--mem", mem, "--cmdline", "profile_hz=10000", "-o", f"{folder}/{mem}")
     tidemark("profile", f"{folder}/16M", f"{folder}/64M", "--figure", f"{folder}/profile")

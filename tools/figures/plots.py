@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sections on figures of docs/reference/measuring.md, from the table of figures (tidemark.report.plots)."""
+"""The sections on figures in docs/reference/measuring.md, from the table of figures (tidemark.report.plots)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from common import publish, table
-from tidemark.report.plots import PLOTS, RUN, SWEEP, Line, Plot
+from tidemark.report.plots import PLOTS
+from tidemark.report.plots.plot import RUN, SWEEP, Line, Plot
 
 WIDTH = 140
 
 
 def row(line: Line) -> Sequence[str]:
-    """A line's place in the table of columns."""
+    """A line's row in the table of columns."""
     return f"`{line.column}`", line.shown_unit, line.shown_formula
 
 
 def parts(plot: Plot) -> Iterator[str]:
-    """Name and how to read it, the columns that have a formula, the pictures."""
+    """The name with its explanation, the columns that have a formula, the pictures."""
     name = f"{plot.name}-RUN" if plot.scope == RUN else plot.name
     text = f"**`{name}`**. {' '.join(plot.reading.split())}"
     yield textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -28,7 +29,7 @@ def parts(plot: Plot) -> Iterator[str]:
 
 
 def sections() -> dict[str, str]:
-    """What stands in the document, by the name of its place."""
+    """The sections of the document, by the name of their place."""
     of_sweeps = [plot for plot in PLOTS if plot.scope == SWEEP]
     of_runs = [plot for plot in PLOTS if plot.scope != SWEEP]
     return {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Draw docs/figures/policies/NAME.svg, and fill the tables of the field guide, docs/guide/policies.
 
-Each policy's own file runs in the simulator. The picture is its reference map on one and the same short string, so that
-the pictures can be laid side by side. The tables count misses on long strings, beside LRU and MIN (computed). Names
-given as arguments choose the policies; none: all, and then the table of all. With --pictures no table is made.
+Each policy's own file runs in the simulator. The picture is its reference map on the same short string for all
+policies, so that pictures can be compared side by side. The tables count misses on long strings, with LRU and MIN
+(computed). Names given as arguments select policies; without names, all policies and the table of all. With --pictures
+no table is made.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tidemark.strings import Given, References
 PLACE = ROOT / "docs/figures/policies"
 LRU, MIN = compare.LRU, compare.MIN
 
-# --- the short string, and what a policy does on it ---
+# --- the short string, and the policy's decisions on it ---
 
 FRAMES, STEP_NS = 16, 5_000_000
 HIT, MINOR, FIRST, AGAIN = "hit", "minor", "first", "again"
@@ -35,20 +36,20 @@ HIT, MINOR, FIRST, AGAIN = "hit", "minor", "first", "again"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the short string: what it is called, and its references."""
+    """A part of the short string: its name and its references."""
 
     title: str
     pages: list[int]
 
 
 def parts() -> list[Part]:
-    """The short string: ten hot pages; a scan between uses of them; a loop of one page more than there are frames;
+    """The short string: ten hot pages; a scan between uses of them; a loop one page larger than the number of frames;
     14 other pages; the first ten again.
     """
     draw = random.Random(1).random
 
     def some(pages: int, count: int) -> list[int]:
-        """Pages at random, those with low numbers more often."""
+        """Random pages, low numbers more often."""
         return [int(pages * draw() ** 1.4) for _ in range(count)]
 
     scan = [page for pair in zip(some(10, 32), range(10, 42)) for page in pair]
@@ -62,20 +63,20 @@ def parts() -> list[Part]:
 
 
 def short_string() -> list[int]:
-    """All of it."""
+    """The whole string."""
     return [page for part in parts() for page in part.pages]
 
 
 @dataclass(frozen=True)
 class Map:
-    """What happened at each reference (HIT, MINOR, FIRST or AGAIN), and when pages were in memory: (page, from, to)."""
+    """The result of each reference (HIT, MINOR, FIRST or AGAIN), and the times in memory of pages: (page, from, to)."""
 
     events: list[str]
     stays: list[tuple[int, int, int]]
 
 
 def stays_of(resident: Sequence[set[int]]) -> list[tuple[int, int, int]]:
-    """(page, first reference, reference after the last) of each stay, given what is in memory after each reference."""
+    """(page, first reference, reference after the last) of each stay, given the resident pages after each reference."""
     since: dict[int, int] = {}
     found = []
     for at, pages in enumerate([*resident, set()]):
@@ -87,7 +88,7 @@ def stays_of(resident: Sequence[set[int]]) -> list[tuple[int, int, int]]:
 
 
 def events_of(pages: Sequence[int], results: Sequence[str]) -> list[str]:
-    """The simulator's results, with faults told apart: is it the page's first, or was it in memory before?"""
+    """The simulator's results, with two kinds of fault: the page's first use, or a page that was in memory before."""
     first = {page: at for at, page in reversed(list(enumerate(pages)))}
     return [
         result if result != "fault" else FIRST if first[page] == at else AGAIN
@@ -96,7 +97,7 @@ def events_of(pages: Sequence[int], results: Sequence[str]) -> list[str]:
 
 
 def followed(policy: str) -> Map:
-    """Run the short string, and look at the frames after each reference."""
+    """Runs the short string, and records the frames after each reference."""
     rows: list[dict[str, Any]] = []
     pages = short_string()
     given = Given("short", np.array(pages, np.uint32), STEP_NS)
@@ -106,7 +107,7 @@ def followed(policy: str) -> Map:
 
 
 def ideal(pages: Sequence[int], frames: int, worth: Callable[[int, int], int]) -> list[bool]:
-    """Was each reference a hit, when the page goes that `worth(page, now)` makes least?"""
+    """Was each reference a hit, if the page with the least `worth(page, now)` is evicted?"""
     memory: set[int] = set()
     hits = []
     for at, page in enumerate(pages):
@@ -118,7 +119,7 @@ def ideal(pages: Sequence[int], frames: int, worth: Callable[[int, int], int]) -
 
 
 def yardsticks(pages: Sequence[int], frames: int) -> dict[str, list[bool]]:
-    """Hits of LRU, and of MIN, which takes the page that is needed last or never again."""
+    """Hits of LRU, and of MIN, which evicts the page whose next use is furthest away."""
 
     def last(page: int, at: int) -> int:
         return max(i for i in range(at) if pages[i] == page)
@@ -129,7 +130,7 @@ def yardsticks(pages: Sequence[int], frames: int) -> dict[str, list[bool]]:
     return {LRU: ideal(pages, frames, last), MIN: ideal(pages, frames, soonest)}
 
 
-# --- its picture ---
+# --- the picture ---
 
 LEFT, TOP, STEP, ROW, LINE, TOTALS = 62, 40, 2, 4, 15, 56
 COLOURS = {HIT: "#0072b2", MINOR: "#009e73", FIRST: "#e69f00", AGAIN: "#d55e00"}
@@ -147,23 +148,23 @@ STYLE = """
 
 
 def x_of(reference: float) -> str:
-    """Where a reference stands, in pixels."""
+    """The position of a reference, in pixels."""
     return f"{LEFT + STEP * reference:.1f}".removesuffix(".0")
 
 
 def y_of(page: int) -> int:
-    """The middle of a page's line; page 0 is the lowest."""
+    """The middle of a page's line; page 0 is at the bottom."""
     return TOP + ROW * (max(short_string()) - page) + ROW // 2
 
 
 def text(x: float | str, y: float, words: object, kind: str = "") -> str:
-    """A text; `kind`: classes of the style."""
+    """A text element; `kind`: classes of the style."""
     attribute = f' class="{kind}"' if kind else ""
     return f'<text x="{x}" y="{y}"{attribute}>{escape(str(words))}</text>'
 
 
 def marks(kind: str, pages: Sequence[int], events: Sequence[str]) -> str:
-    """All references of a kind; misses are wider, so that they are seen."""
+    """All references of a kind; misses are drawn wider, to be visible."""
     wide = 0 if kind == HIT else 0.5
     at = [(x_of(i - wide), y_of(page)) for i, (page, event) in enumerate(zip(pages, events)) if event == kind]
     d = "".join(f"M{x} {y}h{STEP * (1 + 2 * wide):.1f}" for x, y in at)
@@ -171,7 +172,7 @@ def marks(kind: str, pages: Sequence[int], events: Sequence[str]) -> str:
 
 
 def legend(kinds: Iterable[str]) -> Iterator[str]:
-    """What the colours mean, in one line."""
+    """The meaning of the colours, in one line."""
     x = LEFT
     for name, colour in [("in memory", "#cfe2f1"), *((WORDS[kind], COLOURS[kind]) for kind in kinds)]:
         yield f'<rect x="{x}" y="6" width="10" height="8" style="fill:{colour}"/>'
@@ -180,7 +181,7 @@ def legend(kinds: Iterable[str]) -> Iterator[str]:
 
 
 def counted(name: str, hits: Sequence[bool], y: float, kind: str) -> Iterator[str]:
-    """A line of the table below the map: hits in each part, and of all."""
+    """A row of the table below the map: hits in each part, and in total."""
     yield text(LEFT - 6, y, name, f"right {kind}")
     start = 0
     for part in parts():
@@ -191,7 +192,7 @@ def counted(name: str, hits: Sequence[bool], y: float, kind: str) -> Iterator[st
 
 
 def edges(bottom: int) -> Iterator[str]:
-    """The parts' names and the lines between them."""
+    """The names of the parts and the lines between them."""
     start = 0
     for part in parts():
         if start:
@@ -237,8 +238,8 @@ LONG = {"loop": 100, "scan": 110, "zipf": 200, "phases": 150, "correlated": 200,
 
 
 def dead_pages() -> Given:
-    """Forty pages are hot while a thousand others pass, one after two uses of hot ones; then eighty others are used
-    round and round, and the forty never again. They should leave, and all eighty fit.
+    """Forty pages are hot while a thousand others pass, one after two uses of hot ones. Then eighty others are used
+    cyclically, and the forty never again. The forty should be evicted; then all eighty fit.
     """
     draw = random.Random(1).random
     first = [page for nr in range(1000) for page in (int(40 * draw()), int(40 * draw()), 1000 + nr)]
@@ -246,24 +247,24 @@ def dead_pages() -> Given:
 
 
 def long_strings() -> list[References]:
-    """Those of LONG; but for the last they are of the standard set."""
+    """The strings of LONG; all except the last belong to the standard set."""
     return [dead_pages() if name == "dead" else strings.standard(name) for name in LONG]
 
 
 def misses(policies: Sequence[str]) -> dict[tuple[str, str], int]:
-    """(string, policy) to misses, with LRU and MIN."""
+    """The misses by (string, policy), including LRU and MIN."""
     programs = {policy: vmsim.build(policy, fast=True) for policy in policies}
     cells = [cell for string in long_strings() for cell in compare.cells_of(string, [LONG[string.name]], programs, {})]
     return {(cell.string, cell.policy): cell.misses for cell in cells}
 
 
 def beside(count: int, yardstick: int) -> str:
-    """By how much a count is larger, in percent."""
+    """The percentage by which a count exceeds the yardstick."""
     return f"{100 * count / yardstick - 100:+.0f} %".replace("-", "−").replace("+0 %", "0 %").replace("−0 %", "0 %")
 
 
 def own_table(policy: str, counts: dict[tuple[str, str], int]) -> str:
-    """A policy's misses beside those of LRU and MIN."""
+    """A policy's misses compared with those of LRU and MIN."""
     rows = []
     for string, frames in LONG.items():
         own, *others = (counts[string, who] for who in (policy, LRU, MIN))
@@ -272,7 +273,7 @@ def own_table(policy: str, counts: dict[tuple[str, str], int]) -> str:
 
 
 def table_of_all(policies: Sequence[str], counts: dict[tuple[str, str], int]) -> str:
-    """Every policy's misses; hits on the short string; the least of each column but MIN's is bold."""
+    """Every policy's misses, and hits on the short string; the best of each column except MIN's is bold."""
     pages = short_string()
     short = {who: sum(hits) for who, hits in yardsticks(pages, FRAMES).items()}
     short |= {policy: sum(event in (HIT, MINOR) for event in followed(policy).events) for policy in policies}
@@ -293,13 +294,13 @@ JITTERS = 3
 
 
 def on_machine(policy: str) -> list[tuple[float, int]]:
-    """(virtual s, major faults) of JOB with each jitter."""
+    """(virtual seconds, major faults) of JOB with each jitter."""
     runs = [measure(JOB, vm=policy, cmdline=f"jitter={n}", timeout=1200, **MACHINE) for n in range(JITTERS)]
     return [(run.total_s, run.major_faults) for run in runs]
 
 
 def machine_table(policies: Sequence[str]) -> str:
-    """How long the work takes, fastest first."""
+    """The duration of the work, fastest first."""
     found = sorted(zip(policies, in_parallel(on_machine, policies)), key=lambda one: median(one[1]))
     rows = []
     for policy, runs in found:
@@ -307,11 +308,11 @@ def machine_table(policies: Sequence[str]) -> str:
         spread = f"{min(times):.1f} to {max(times):.1f}"
         rows.append((f"[`{policy}`]({policy}.md)", f"{median(times):.1f}", spread, f"{median(faults):,.0f}"))
     given = f'`make qemu RUN="{JOB}" MEM=16M VM=... CMDLINE=jitter=N`, N from 0 to {JITTERS - 1}.'
-    return f"{given}\n\n{table(['policy', 'median s', 'range s', 'faults that read'], rows)}"
+    return f"{given}\n\n{table(['policy', 'median s', 'range s', 'major faults'], rows)}"
 
 
 def write_strings(folder: Path) -> None:
-    """short.txt and dead.txt, for `make sim TRACE=`."""
+    """Writes short.txt and dead.txt, for `make sim TRACE=`."""
     for name, pages in (("short", short_string()), ("dead", dead_pages().pages)):
         (folder / f"{name}.txt").write_text(" ".join(map(str, pages)) + "\n")
 
@@ -319,12 +320,10 @@ def write_strings(folder: Path) -> None:
 def main() -> None:
     there = [name for name in vmsim.policies() if (ROOT / f"docs/guide/policies/{name}.md").exists()]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="policies with a page; all, if none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="policies with a page; all, if no name is given")
     parser.add_argument("--pictures", action="store_true", help="make no tables")
-    parser.add_argument("--strings", type=Path, metavar="FOLDER", help="write the strings there, and nothing else")
-    parser.add_argument(
-        "--machine", action="store_true", help="the table of the whole machine, and nothing else (minutes)"
-    )
+    parser.add_argument("--strings", type=Path, metavar="FOLDER", help="only write the strings to this folder")
+    parser.add_argument("--machine", action="store_true", help="only the table of the whole machine (minutes)")
     args = parser.parse_args()
     if args.strings:
         return write_strings(args.strings)

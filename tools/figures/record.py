@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What recording costs: host time per load or store of a program, the trace packed and written as in real use.
+"""The cost of recording: host time per load or store of a program, with the trace packed and written as in real use.
 
-Each run is made with and without the plugin in turn, REPEATS times, and the medians are compared: QEMU's life from
-start to end, which includes all waiting for the packing on the other core, and the processor time that QEMU and the
-packing took together. Telemetry and console must have the same bytes.
+Each run is made alternately with and without the plugin, REPEATS times, and the medians are compared: QEMU's time from
+start to end, which includes all waiting for the packing on the other core, and the processor time of QEMU and the
+packing together. Telemetry and console must be byte for byte the same.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ COMMANDS = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of host time: of QEMU's life, and of all processors."""
+    """Seconds of host time: QEMU's wall time, and all processor time."""
 
     wall_s: float
     cpu_s: float
 
 
 def cpu_s() -> float:
-    """Processor time so far of this process and of the children that have ended."""
+    """Processor time so far of this process and of its children that have ended."""
     t = os.times()
     return t.user + t.system + t.children_user + t.children_system
 
 
 def measured(run: object) -> tuple[object, results.Result, Cost]:
-    """What `run` returns, its result, and what it cost."""
+    """The value that `run` returns, its result, and its cost."""
     before = cpu_s()
     made = run()
     result = getattr(made, "result", made)
@@ -53,7 +53,7 @@ def measured(run: object) -> tuple[object, results.Result, Cost]:
 
 
 def same_bytes(one: results.Result, other: results.Result) -> bool:
-    """Are telemetry and console the same?"""
+    """Are telemetry and console byte for byte the same?"""
     return all((one.folder / name).read_bytes() == (other.folder / name).read_bytes() for name in results.RAW)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How long the sweep of tools/tidemark/plans/thrashing.toml takes: 2 policies × 10 sizes × 5 jitters.
+"""The duration of the sweep of tools/tidemark/plans/thrashing.toml: 2 policies × 10 sizes × 5 jitters.
 
-It is the command that a user would give, in a new folder. `--keep DIR` leaves its results there, which must not exist.
+Uses the command that a user would give, in a new folder. `--keep DIR` keeps the results in DIR, which must not exist.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PLAN = "tools/tidemark/plans/thrashing.toml"
 
 
 def sweep(folder: Path) -> float:
-    """Carry the plan out into `folder`; host seconds from start to end of the command."""
+    """Runs the plan into `folder`; returns host seconds from start to end of the command."""
     begun = time.monotonic()
     command = [sys.executable, "-m", "tidemark.cli", "sweep", PLAN, "--out", str(folder), "--quiet"]
     if subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": "tools"}).returncode:
-        raise SystemExit("the sweep did not end well")
+        raise SystemExit("the sweep did not end successfully")
     return time.monotonic() - begun
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What telemetry costs: the share of the processor's work that went into samples, as the kernel counts it."""
+"""The cost of telemetry: the share of the processor's work spent on samples, as counted by the kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUNS = (
 
 
 def row(case: tuple[str, str, str]) -> list[object]:
-    """One run's line of the table."""
+    """A run's row of the table."""
     command, policy, mem = case
     outcome = measure(command, telemetry=True, vm=policy, mem=mem)
     samples = outcome.records("sample")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Three experiments of J. Tucek's thesis (Linux Virtual Memory Manager, 2007, sections 5.1 and 6), made smaller.
+"""Three experiments of J. Tucek's thesis (Linux Virtual Memory Manager, 2007, sections 5.1 and 6), scaled down.
 
-swappiness: a program that sleeps holds most of memory while a file is written, and while a file is read ten times.
+swappiness: a sleeping program holds most of memory while a file is written, and while a file is read ten times.
 scan: an array a little larger than memory, walked a hundred times. database: look-ups in a table by its index. His
-machine had a gigabyte for the first and 96 MB for the array, and he does not say how much for the table; here it is
-16 MiB. The array is 4 % larger than what of it is free, and his was 4 % larger than the machine's memory. Five
-jitters each: the median, and the range in brackets where it is one. Arguments: which to do.
+machine had a gigabyte for the first and 96 MB for the array, and he does not give the size for the table; here it is
+16 MiB. Here the array is 4 % larger than the memory that is free for it; his was 4 % larger than the machine's memory.
+Five jitters each: the median, and the range in brackets if there is one. Arguments: the experiments to run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from common import ROOT, Outcome, host, in_parallel, measure, publish, run_parts, table
 from files import JITTERS, draw, numbers, spread
+from tidemark.report import svg
 
 SLEEPER_KIB, WRITTEN_KIB = 11264, 65536
 WRITE = f"sh -c 'hog {SLEEPER_KIB} 60 & sleep 1; filescan /mnt/a 0 fill --kb {WRITTEN_KIB}; wait'"
@@ -31,7 +32,7 @@ PICTURE = ROOT / "docs/figures/swappiness.svg"
 
 
 def run(command: str, vm: str, jitter: int, disk: str = "", **more: object) -> Outcome:
-    """One run; `vm` may have parameters behind it."""
+    """One run; `vm` may be followed by parameters."""
     name, *parameters = vm.split()
     cmdline = " ".join([*parameters, f"jitter={jitter}", "sample_ms=250"])
     settings = {"mem": "16M", "swap": "sim:hdd", "timeout": 900, **more}
@@ -39,7 +40,7 @@ def run(command: str, vm: str, jitter: int, disk: str = "", **more: object) -> O
 
 
 def each(function: Callable[[str, int], list[float]], names: list[str]) -> dict[str, list[list[float]]]:
-    """function(name, jitter) of all: for each name its values, and of each value a list by jitter."""
+    """function(name, jitter) for all: for each name its values, and for each value a list by jitter."""
     found = iter(in_parallel(lambda case: function(*case), [(name, jitter) for name in names for jitter in JITTERS]))
     return {name: [list(values) for values in zip(*(next(found) for _ in JITTERS))] for name in names}
 
@@ -48,21 +49,21 @@ def each(function: Callable[[str, int], list[float]], names: list[str]) -> dict[
 
 
 def swapped(vm: str, jitter: int) -> list[float]:
-    """Per cent of the sleeper that was in the swap area at most."""
+    """The highest percentage of the sleeper in the swap area."""
     samples = run(WRITE, vm, jitter, "96M", telemetry=True).records("sample")
     pages = [one["swap"] for sample in samples for one in sample["procs"] if one["comm"] == "hog"]
     return [100 * max(pages) * 4 / SLEEPER_KIB]
 
 
 def bandwidth(vm: str, jitter: int) -> list[float]:
-    """MB/s of the ten readings."""
+    """MB/s of reading the file ten times."""
     outcome = run(READ, vm, jitter, "16M")
     outcome.number(r"^R filescan .*passes=10 corrupt=(0)")
     return [READ_KIB * 1024 * COPIES / outcome.number(rf"^R filescan .*passes={COPIES} .*\bus=(\d+)")]
 
 
 def draw_swappiness(found: dict[int, list[float]], others: dict[str, list[float]]) -> None:
-    """2q against swappiness, and the others, which have none, as lines."""
+    """Draws 2q against swappiness, and the other policies, which have no swappiness, as lines."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -83,7 +84,7 @@ def draw_swappiness(found: dict[int, list[float]], others: dict[str, list[float]
     axes.legend(frameon=False, loc="center right")
     axes.grid(color="#eeeeee")
     figure.tight_layout()
-    figure.savefig(PICTURE, metadata={"Date": None})
+    PICTURE.write_bytes(svg.drawn(figure))
 
 
 def swappiness() -> None:
@@ -111,7 +112,7 @@ def swappiness() -> None:
 
 
 def walked(vm: str, jitter: int) -> list[float]:
-    """Pages read back, requests that read them, and seconds; seconds where the head need not move."""
+    """Pages read back, requests that read them, and seconds; also seconds if the disk head need not move."""
     disk, ssd = run(ARRAY, vm, jitter), run(ARRAY, vm, jitter, swap="sim:ssd")
     pages, reads = (disk.number(pattern) for pattern in (r"swap: (\d+) pages in", r"pages in, \d+ out by (\d+) reads"))
     return [pages, reads, *(numbers(one, "seqscan", "scan_us")[0] / 1e6 for one in (disk, ssd))]
@@ -132,7 +133,7 @@ def scan() -> None:
 
 
 def looked_up(beside: str) -> Callable[[str, int], list[float]]:
-    """Seconds of all look-ups, with so many pages of a scan after each."""
+    """Seconds of all look-ups, with the given number of pages of a scan after each."""
 
     def seconds(vm: str, jitter: int) -> list[float]:
         command = f"{DATABASE} {beside} --seed {jitter}"

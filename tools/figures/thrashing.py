@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The thrashing curve: 1 to 10 processes that cycle over private arrays, in fixed memory, under each policy.
 
-Everything is read off the summary that ends a run. Useful: the processes' time in user mode as a share of all time.
-Throughput: rounds over an array, of all processes together, a second.
+All numbers come from the summary at the end of a run. Useful: the processes' time in user mode as a share of all time.
+Throughput: rounds over an array per second, of all processes together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from common import Outcome, in_parallel, measure, publish, table
 
 MEM = "24M"
 KB, ROUNDS, WORK = 8192, 10, 12000
-# A sample clears accessed bits and writes a line; nothing here reads it, and a second between them is soon enough.
+# A sample clears accessed bits and writes a line; nothing here reads it, so one per second is enough.
 CMDLINE = "sample_ms=1000"
 PROCESSES = range(1, 11)
 SHOWN_FIRST = ("2q", "ws")
@@ -25,13 +25,13 @@ def command(nr: int) -> str:
 
 
 def run_one(case: tuple[int, str]) -> Outcome:
-    """Run (number of processes, policy)."""
+    """Runs (number of processes, policy)."""
     nr, policy = case
     return measure(command(nr), vm=policy, mem=MEM, cmdline=CMDLINE)
 
 
 def compared(points: dict[tuple[int, str], Outcome], policies: tuple[str, ...]) -> str:
-    """One row for each number of processes; for each policy its columns."""
+    """A row for each number of processes, with columns for each policy."""
     titles = ["processes", "demand MiB"]
     for policy in policies:
         titles += [f"{policy}: utilisation %", "useful %", "rounds/s", "total s", "major faults"]

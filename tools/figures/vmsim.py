@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How fast the simulator is: references a second, for twelve policies, built for speed and under sanitizers.
+"""The speed of the simulator: references per second, for twelve policies, built for speed and with sanitizers.
 
-By the processor time of the simulator's process in user mode. It reads the string from a file, so that what generates
-it does not count. Other work on the host takes its share of the caches: so the best of several runs is shown. Four
-strings: a loop that fits (hits only), one that does not (to FIFO each reference is a fault), Zipf's law with a quarter
+Measured in processor time of the simulator's process in user mode. It reads the string from a file, so that the
+generator does not count. Other work on the host uses part of the caches, so the best of several runs is shown. Four
+strings: a loop that fits (only hits), one that does not (for FIFO each reference is a fault), Zipf's law with a quarter
 of the pages in memory, and uniformly random with the same, where three of four references fault.
 
-Policies that look at all pages when their clock ticks depend on how many references there are between two ticks. Here
-a reference stands for as long as one takes in the kernel, when the workload `pattern` refers to pages by Zipf's law;
-in the last column for as long as in any string for which nothing else is said.
+The cost of policies that look at all pages at each tick depends on the number of references between two ticks. Here
+a reference takes as long as in the kernel when the workload `pattern` refers to pages by Zipf's law; in the last
+column, as long as the default for strings.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ REPEATS = 3
 
 
 def step_in_kernel() -> int:
-    """Nanoseconds from one reference to the next, in a run without faults that read."""
+    """Nanoseconds from one reference to the next, in a run without major faults."""
     return round(1000 * measure(IN_KERNEL.format(refs=NR_IN_KERNEL)).number(r" run_us=(\d+)") / NR_IN_KERNEL)
 
 
 def written(text: str, references: int, step_ns: int, folder: Path) -> Path:
-    """The string in a file, as the simulator reads it."""
+    """Writes the string to a file, in the simulator's format."""
     path = folder / f"{text.replace(':', '-')}-{references}-{step_ns}"
     with path.open("wb") as file:
         for piece in strings.find(f"{text},refs={references}", step_ns=step_ns).runs():
@@ -66,7 +66,7 @@ def millions_per_s(program: Path, string: Path, references: int) -> str:
 
 
 def row(policy: str, files: dict[tuple[str, int, int], Path]) -> list[str]:
-    """A policy's line."""
+    """A policy's row."""
     speeds = [
         millions_per_s(vmsim.build(policy, references == NR_REFERENCES), path, references)
         for (_, references, _), path in files.items()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draw arrows.toml: docs/figures/arrows-kernel.svg and arrows-tools.svg.
 
-The rooms stand from top to bottom, and each may use all below it. What the table allows besides, upwards, is drawn on
-the right; on the left, all that a room with `only` may use.
+The rooms stand from top to bottom, and each may use all below it. Uses that the table allows upwards are drawn on
+the right; on the left, everything that a room with `only` may use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STYLE = """
 
 
 def middle(row: int) -> int:
-    """The height at which a room's box has its middle."""
+    """The vertical centre of a room's box."""
     return ROW * row + ROW // 2 + 4
 
 
@@ -41,7 +41,7 @@ def box(row: int, one: dict) -> str:
 
 
 def arrow(start: int, end: int, lane: int, left: bool) -> str:
-    """From one row to another, around the boxes; `lane` counts outwards."""
+    """An arrow from one row to another, around the boxes; lanes are numbered outwards."""
     side, sign = (LEFT, -1) if left else (LEFT + WIDTH, 1)
     out = side + sign * (14 + STEP * lane)
     y1, y2 = middle(start) + (0 if left else -4), middle(end) + (0 if left else 5)
@@ -53,7 +53,7 @@ def arrow(start: int, end: int, lane: int, left: bool) -> str:
 
 
 def marker(name: str, colour: str) -> str:
-    """The head of an arrow."""
+    """An arrowhead."""
     return (
         f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0 L8 4 L0 8 z" style="fill:{colour};stroke:none"/></marker>'
@@ -87,7 +87,7 @@ def drawn(part: str) -> str:
 
 
 def main() -> None:
-    """Write both pictures."""
+    """Writes both pictures."""
     for part in ("kernel", "tools"):
         path = FIGURES / f"arrows-{part}.svg"
         path.write_text(drawn(part))

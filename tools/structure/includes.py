@@ -1,7 +1,7 @@
-"""Includes of which nothing is used: a file includes a header and names nothing that the header declares.
+"""Finds unused includes: a file includes a header but names nothing that the header declares.
 
-The header's names are read off its text: macros, structures, enumerators, types, functions, variables. What it merely
-passes on from other headers does not count: include those.
+The header's names are extracted from its text: macros, structures, enumerators, types, functions, variables. Names from
+other headers that it includes do not count: include those headers directly.
 """
 
 from __future__ import annotations
@@ -41,26 +41,27 @@ def declared(header: Path) -> frozenset[str]:
 
 
 def offered(header: Path) -> frozenset[str]:
-    """What a header declares, and what the headers of its own room do that it includes."""
+    """What a header declares, and what the headers of its own room declare that it includes."""
     room = source.room("kernel", header)
     inner = [one for one in headers_of(header) if one != TYPES and source.room("kernel", one) == room]
     return declared(header).union(*(offered(one) for one in inner))
 
 
 def needed(file: Path) -> frozenset[str]:
-    """The words of a source file, and of the headers beside it that it includes: they may be lists for it to expand."""
+    """The words of a source file, and of the headers of the same folder that it includes, which may be lists for it to
+    expand."""
     return words(file).union(*(words(one) for one in headers_of(file) if one.parent == file.parent))
 
 
 @cache
 def headers_of(file: Path) -> tuple[Path, ...]:
-    """The headers of ours that a file includes."""
+    """The project's headers that a file includes."""
     names = re.findall(r'^#include "(.+)"', (source.ROOT / file).read_text(), re.MULTILINE)
     return tuple(found for name in names if (found := source.included(file, name)))
 
 
 def unused() -> Iterator[source.Arrow]:
-    """Includes of ours of which nothing is used, in source files: what a header includes, it may pass on."""
+    """Unused includes of the project's headers in source files; an include in a header may be there for its users."""
     for arrow in source.c_arrows("kernel"):
         if arrow.file.suffix == ".c" and arrow.target.suffix == ".h" and not offered(arrow.target) & needed(arrow.file):
             yield arrow

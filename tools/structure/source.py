@@ -1,9 +1,9 @@
-"""The source as a graph: which file includes or imports which, in which room each lies, how long its functions are.
+"""The source as a graph: which file includes or imports which, the room of each file, and the length of functions.
 
-A room is a folder whose files serve one idea (kernel/mm/space, tools/tidemark/curves); arrows.toml names them and says
-which room may use which. C is read as text: the source is formatted, so a function's body stands between a brace at the
-start of a line and the next such one. Python is read by its own parser, imports within functions and for type checking
-included. JavaScript is read as text, too.
+A room is a folder whose files serve one idea (kernel/mm/space, tools/tidemark/curves); arrows.toml names the rooms and
+says which room may use which. C is read as text: because the source is formatted, a function's body stands between a
+brace at the start of a line and the next such brace. Python is read by its own parser, including imports within
+functions and for type checking. JavaScript is read as text, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TESTS = ("*_test.c", "*_ktest.c")
 
 @dataclass(frozen=True)
 class Arrow:
-    """`file` (relative to ROOT), in `room`, uses `target`, which lies in `to`; `line` from 1."""
+    """`file` (relative to ROOT), in `room`, uses `target`, which lies in `to`; `line` counts from 1."""
 
     file: Path
     line: int
@@ -40,8 +40,8 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Function:
-    """A function whose body has `length` lines; it begins at `line` of `file`. Its parameters, which may be a command's
-    list of options, and its docstring do not count."""
+    """A function whose body has `length` lines; it begins at `line` of `file`. Parameters, which may be a command's
+    list of options, and the docstring do not count."""
 
     file: Path
     line: int
@@ -56,7 +56,7 @@ def table() -> dict:
 
 
 def files(*patterns: str) -> list[Path]:
-    """What git tracks, or would, below ROOT that matches one of the patterns; relative, in order."""
+    """The files below ROOT that match one of the patterns, except those that git ignores; relative, in order."""
     folders = {pattern.split("/", 1)[0] for pattern in patterns}
     found = (path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.*") if path.is_file())
     return sorted(path for path in found if any(fnmatch(str(path), pattern) for pattern in patterns))
@@ -67,14 +67,14 @@ def files(*patterns: str) -> list[Path]:
 
 @cache
 def folder_of_source(header: Path) -> str | None:
-    """The folder of the one .c file that has the name of a header of kernel/include/AREA, below kernel/AREA."""
+    """The folder below kernel/AREA of the only .c file with the name of a header of kernel/include/AREA."""
     area = header.parts[2] if len(header.parts) > 3 else ""
     found = list((ROOT / "kernel" / area).rglob(f"{header.stem}.c")) if area else []
     return str(found[0].parent.relative_to(ROOT)) if len(found) == 1 else None
 
 
 def place_of(path: Path) -> str:
-    """The folder in which a file counts as lying: for a header of kernel/include, that of the source of its name."""
+    """The folder to which a file belongs: for a header of kernel/include, that of the source with its name."""
     if path.parts[:2] != ("kernel", "include") or path.parts[2] == "arch":
         return str(path.parent)
     return folder_of_source(path) or f"kernel/{'/'.join(path.parts[2:-1])}".rstrip("/")
@@ -82,7 +82,8 @@ def place_of(path: Path) -> str:
 
 @cache
 def room(part: str, path: Path) -> str:
-    """The room of `part` in which a file lies: the one with the longest folder, or file, that its place begins with."""
+    """The room of `part` to which a file belongs: the one with the longest folder, or file, that its place begins
+    with."""
     told = table()["headers"].get("/".join(path.parts[2:])) if path.parts[:2] == ("kernel", "include") else None
     if told:
         return told
@@ -93,7 +94,7 @@ def room(part: str, path: Path) -> str:
 
 
 def may_use(part: str) -> dict[str, set[str]]:
-    """For each room of `part` those that it may use, itself included."""
+    """For each room of `part`, the rooms that it may use, itself included."""
     names = [one["room"] for one in table()[part]]
     return {
         one["room"]: {one["room"], *one.get("only", [*names[at:], *one.get("up", [])])}
@@ -108,7 +109,7 @@ def forbidden(part: str, arrows: list[Arrow]) -> list[Arrow]:
 
 
 def unneeded(part: str, arrows: list[Arrow]) -> list[tuple[str, str]]:
-    """What the table allows by `up` though nothing makes use of it."""
+    """The pairs that the table allows by `up` although nothing uses them."""
     used = {(arrow.room, arrow.to) for arrow in arrows}
     named = [(one["room"], to) for one in table()[part] for to in one.get("up", [])]
     return [pair for pair in named if pair not in used]
@@ -118,13 +119,13 @@ def unneeded(part: str, arrows: list[Arrow]) -> list[tuple[str, str]]:
 
 
 def c_files(*patterns: str) -> list[Path]:
-    """The C files that match one of the patterns, all but tests."""
+    """The C files that match one of the patterns, except tests."""
     found = files(*patterns)
     return [path for path in found if not any(path.match(test) for test in TESTS)]
 
 
 def included(file: Path, name: str) -> Path | None:
-    """The file that `#include "name"` in `file` means, relative to ROOT; None: none of ours."""
+    """The file that `#include "name"` in `file` means, relative to ROOT; None if it is not one of the project's."""
     for folder in (file.parent, Path("kernel/include"), Path("user")):
         path = (ROOT / folder / name).resolve()
         if path.is_file() and path.is_relative_to(ROOT):
@@ -133,7 +134,7 @@ def included(file: Path, name: str) -> Path | None:
 
 
 def c_arrows(part: str) -> Iterator[Arrow]:
-    """Every include of the C files of `part` (a folder) that leads to another file of ours."""
+    """Every include in the C files of `part` (a folder) of another file of the project."""
     for file in c_files(f"{part}/*.[ch]"):
         for number, line in enumerate((ROOT / file).read_text().splitlines(), 1):
             match = re.match(r'#include "(.+)"', line)
@@ -162,7 +163,7 @@ def c_functions(file: Path) -> Iterator[Function]:
 
 
 def javascript_functions(file: Path) -> Iterator[Function]:
-    """The functions of a file that prettier has laid out: each ends with a brace under the start of its first line."""
+    """The functions of a file formatted by prettier: each ends with a brace below the start of its first line."""
     lines = (ROOT / file).read_text().splitlines()
     for number, line in enumerate(lines, 1):
         opened = re.fullmatch(
@@ -178,12 +179,13 @@ def javascript_functions(file: Path) -> Iterator[Function]:
 
 
 def python_files() -> list[Path]:
-    """The Python files that the rules are for: the tools, not the tests."""
+    """The Python files that the rules apply to: the tools, not the tests."""
     return files("tools/*.py")
 
 
 def module_file(name: str) -> Path | None:
-    """The file of a module of tools/, such as tidemark.curves.lru, relative to ROOT; None: it is not ours."""
+    """The file of a module of tools/, such as tidemark.curves.lru, relative to ROOT; None if it is not one of the
+    project's."""
     base = ROOT / "tools" / name.replace(".", "/")
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
@@ -204,7 +206,7 @@ def imported(node: ast.stmt, package: str) -> Iterator[str]:
 
 
 def python_arrows() -> Iterator[Arrow]:
-    """Every import of a module of ours, also within functions and under TYPE_CHECKING."""
+    """Every import of a module of the project, also within functions and under TYPE_CHECKING."""
     for file in python_files():
         package = ".".join(file.parts[1:-1])
         for node in ast.walk(ast.parse((ROOT / file).read_text())):
@@ -234,13 +236,13 @@ RENAMES = {  # in a line of a script
 
 
 def is_rename(call: ast.Call) -> bool:
-    """Does a call of Python rename a file: path.rename(to), path.replace(to), os.rename, os.replace, shutil.move?"""
+    """Does a Python call rename a file: path.rename(to), path.replace(to), os.rename, os.replace, shutil.move?"""
     if not isinstance(call.func, ast.Attribute):
         return False
     owner = call.func.value.id if isinstance(call.func.value, ast.Name) else ""
     if call.func.attr in ("rename", "renames") or (owner, call.func.attr) in (("os", "replace"), ("shutil", "move")):
         return True
-    return call.func.attr == "replace" and len(call.args) == 1 and not call.keywords  # a string's takes two
+    return call.func.attr == "replace" and len(call.args) == 1 and not call.keywords  # str.replace takes two arguments
 
 
 def renames(file: Path, text: str) -> list[int]:
@@ -255,7 +257,7 @@ def renames(file: Path, text: str) -> list[int]:
 
 
 def circles(arrows: list[Arrow]) -> list[list[Path]]:
-    """The groups of files that lead to each other by arrows (strongly connected components of two files or more)."""
+    """The groups of files that use each other in a circle (strongly connected components of two files or more)."""
     uses: dict[Path, set[Path]] = {}
     for arrow in arrows:
         uses.setdefault(arrow.file, set()).add(arrow.target)
@@ -269,7 +271,7 @@ def circles(arrows: list[Arrow]) -> list[list[Path]]:
 
 
 def reachable(file: Path, uses: dict[Path, set[Path]]) -> set[Path]:
-    """All files to which arrows lead from `file`, in one step or more."""
+    """All files that can be reached from `file` by arrows, in one step or more."""
     found: set[Path] = set()
     todo = [*uses.get(file, ())]
     while todo:
