@@ -22,11 +22,11 @@ struct answer {
 
 /* Ends the program, and says why: errno. */
 __attribute__((noreturn)) void give_up(const char *what);
-/* Bytes of a file with a zone and so many struct pages. */
+/* Returns the size in bytes of a file with a zone and nr_frames struct pages. */
 size_t shared_size(u32 nr_frames);
 /*
  * Maps such a file, at the same address in both programs, and sets mem_map and max_pfn. Before, between and
- * behind the zone and the struct pages lies memory that nobody may touch. Ends the program when it cannot.
+ * behind the zone and the struct pages lies memory that may not be accessed. Ends the program if it fails.
  */
 struct zone *map_shared(int file);
 

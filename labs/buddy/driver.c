@@ -18,8 +18,8 @@
  *
  * Every operation answers with one line: the letter, what came of it, and after z, a and f the
  * zone's nr_free, the number of free blocks of each order, and what buddy_check says. The frames
- * around the zone look like free blocks of other zones. Who owns a block writes into what is the
- * owner's of its struct pages.
+ * around the zone look like free blocks of other zones. The owner of a block writes into the
+ * owner's fields of its struct pages.
  */
 #define _GNU_SOURCE
 #include "allocator.h"
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	snprintf(allocator_path, sizeof(allocator_path), "%s/allocator", dirname(argv[0]));
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	prctl(PR_SET_DUMPABLE, 0); /* our memory, and what we have open, are for nobody */
+	prctl(PR_SET_DUMPABLE, 0); /* no other process may read our memory or open files */
 	take_input();
 	operate_all();
 	return 0;
