@@ -1,4 +1,4 @@
-"""docs/reference/coverage.md gives reasons for lines that never run: of functions that there are."""
+"""docs/reference/coverage.md gives reasons for lines that never run, and the functions that it names exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents name only what is there: links, paths, make's targets and variables, commands, parameters."""
+"""The documents only name what exists: links, paths, make's targets and variables, commands, parameters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES = [*TOP, *sorted((ROOT / "docs").rglob("*.md"))]
 HANDOUTS = sorted(ROOT.glob("labs/*/handout.md"))
-README_LINES = 200
+README_LINES, README_WORDS = 200, 1500
 
 FOLDERS = "boot|docs|kernel|labs|tests|tools|user"
 PLACEHOLDER = re.compile(r"\b(NAME|AREA|PATH|FILE)\b")
-# What a reader makes while following a recipe.
+# Files that a reader creates while following a recipe.
 MADE = re.compile(r"\b(mine|myaging|elder|resident|zigzag|mynru)\b|/quiz(-answers)?\.toml\b|/answers\.md\b")
 
 
@@ -36,13 +36,13 @@ def text_of(page: Path) -> str:
 
 @cache
 def prose(page: Path) -> str:
-    """The page without what a terminal said and without code of more than a line."""
+    """The page without terminal output and without code blocks."""
     return re.sub(r"^```.*?^```", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
 
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The #names of a page's headings, as GitHub makes them."""
+    """The #names of a page's headings, as GitHub generates them."""
     titles = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -54,7 +54,7 @@ def help_text() -> str:
 
 @cache
 def known_variables() -> set[str]:
-    """The variables that make takes: it lists them when it is given another."""
+    """The variables that make accepts: it lists them if it is given an unknown one."""
     refused = subprocess.run(["make", "NOSUCH=1", "help"], cwd=ROOT, capture_output=True, text=True).stderr
     return set(re.search(r"there are: (.*?)\.?(?:  Stop\.)?$", refused, re.MULTILINE)[1].split())
 
@@ -115,7 +115,8 @@ def test_places_are_closed(page: Path) -> None:
 
 
 def test_readme_is_read_in_a_sitting() -> None:
-    assert len(text_of(ROOT / "README.md").splitlines()) <= README_LINES
+    text = text_of(ROOT / "README.md")
+    assert len(text.splitlines()) <= README_LINES and len(text.split()) <= README_WORDS
 
 
 def test_each_figure_stands_once() -> None:
@@ -135,7 +136,7 @@ def test_every_target_is_in_the_reference() -> None:
 
 
 def test_every_program_is_in_the_reference() -> None:
-    """Those of /bin: a file, or a folder with a main.c."""
+    """The programs of /bin: each is a file, or a folder with a main.c."""
     files = [path for folder in ("", "workloads", "conformance") for path in (ROOT / "user" / folder).glob("*.c")]
     programs = {path.stem for path in files} | {path.parent.name for path in ROOT.glob("user/*/main.c")}
     table = text_of(ROOT / "docs/reference/commands.md").partition("\n## Programs\n")[2]

@@ -1,4 +1,4 @@
-"""The field guide: each policy and guard of the reference has its page and its picture, and the script draws it."""
+"""The field guide: each policy and guard of the reference has a page and a picture, which the script draws."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from tidemark import compare, vmsim
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tools/figures"))  # last, for some scripts there have names of tests' helpers
+sys.path.append(str(ROOT / "tools/figures"))  # last, because some scripts there have the names of test helpers
 policies = importlib.import_module("policies")
 
 PAGES, PICTURES = ROOT / "docs/guide/policies", ROOT / "docs/figures/policies"
 REFERENCE = (ROOT / "docs/reference/policies.md").read_text()
 LONGEST, LARGEST = 80, 40_000
 CHEAP = "fifo"
-YARDSTICKS = {"min", "vmin"}  # no policies that a kernel could have; min is in every picture
+YARDSTICKS = {"min", "vmin"}  # policies that a real kernel cannot have; min is in every picture
 
 
 def section(title: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/reference/mutations.md: lines that it explains, or says to be open, are lines of the kernel."""
+"""docs/reference/mutations.md: the lines that it explains, or declares open, exist in the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tidemark gdb`: places of a run are found again to the bit, and the commands that go back."""
+"""`tidemark gdb`: places of a run are reproduced bit for bit, and the commands that go back."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def debug(folder: Path, *steps: str, place: tuple[str, ...]) -> Session:
-    """gdb takes the steps at a place of the run, without a traceback."""
+    """Takes the steps in gdb at a place of the run, without a traceback."""
     session = replayed(folder, place, *steps)
     assert not NO_TRACEBACK.search(session.output), session.output
     return session
 
 
 def where(text: str) -> int:
-    """The place that a command went to, in ns."""
+    """The place to which a command went, in ns."""
     (found,) = re.findall(r"^at (\d+)\.(\d{9}) s, ", text, re.MULTILINE)
     return int(found[0] + found[1])
 
 
 def state(run: places.Places, at: int, scratch: Path) -> tuple[int, str, str]:
-    """The machine at a place: when it is, its registers, its memory."""
+    """The state of the machine at a place: its time, its registers, its memory."""
     arrived = run.go(places.Place("here", at=at))
     with Stub(arrived.gdb) as stub:
         return arrived.ns, stub.registers(), stub.memory(SIZE, scratch)
 
 
 def some_places(run: places.Places, nr: int) -> list[int]:
-    """Places around faults, where the machine is busy, in any order."""
+    """Places around faults, while the machine is busy, in any order."""
     rng = random.Random(1)
     (fault,) = plugin.addresses(qemu.ROOT, "do_page_fault")
     faults = [event[1] for event in run.past(pcs=str(fault))]
@@ -142,17 +142,17 @@ def test_what_cannot_be_is_refused_in_a_line(folder: Path, tmp_path: Path) -> No
         return done.stderr
 
     run = str(folder)
-    assert "is no result" in refusal("nowhere", "--end", code=errors.BAD_INPUT)
+    assert "is not a result" in refusal("nowhere", "--end", code=errors.BAD_INPUT)
     assert "say where" in refusal(run)
     assert "say where" in refusal(run, "--end", "--at", "1")
-    assert "is no time" in refusal(run, "--at", "soon")
+    assert "is not a time" in refusal(run, "--at", "soon")
     assert "it has fault, panic" in refusal(run, "--event", "nothing")
     assert re.search(r"beyond the end of the run, at \d", refusal(run, "--at", "1000", code=errors.BAD_INPUT))
-    assert "gdb is not here" in refusal(run, "--end", code=errors.NO_TOOL, env={"PATH": "/nowhere"})
+    assert "gdb is not installed" in refusal(run, "--end", code=errors.NO_TOOL, env={"PATH": "/nowhere"})
 
 
 def changed(folder: Path, copy: Path, **settings: object) -> Path:
-    """A copy of a result without its image, whose meta.json says something else."""
+    """A copy of a result without its image, with changes in meta.json."""
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("image"))
     meta = json.loads((copy / results.META).read_text())
     meta["settings"] |= settings
@@ -163,9 +163,9 @@ def changed(folder: Path, copy: Path, **settings: object) -> Path:
 
 def test_runs_that_do_not_repeat_are_refused(folder: Path, tmp_path: Path) -> None:
     real = tidemark("gdb", changed(folder, tmp_path / "real", exact=False), "--end", cwd=tmp_path)
-    assert (real.returncode, "only exact runs repeat" in real.stderr) == (errors.USAGE, True), real.stderr
+    assert (real.returncode, "only exact runs are reproducible" in real.stderr) == (errors.USAGE, True), real.stderr
     other = tidemark("gdb", changed(folder, tmp_path / "other"), "--end", cwd=tmp_path)
-    assert (other.returncode, "the image is another" in other.stderr) == (errors.BAD_INPUT, True), other.stderr
+    assert (other.returncode, "the image differs" in other.stderr) == (errors.BAD_INPUT, True), other.stderr
 
 
 def test_a_result_keeps_its_image_once_for_all(folder: Path) -> None:

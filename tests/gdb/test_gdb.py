@@ -1,4 +1,4 @@
-"""gdb on a waiting guest, as `make qemu-gdb` and `make gdb` do it: the kernel and a program, with source lines."""
+"""gdb on a waiting guest, as with `make qemu-gdb` and `make gdb`: the kernel and a program, with source lines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""gdb's tm- commands, each at a stop of a guest that pages, against what another source says of the same moment: the
-kernel's own /proc file, printed right after the stop; its telemetry; QEMU's view of the page tables; what it does next.
+"""gdb's tm- commands, each at a stop of a guest that pages, compared with another source about the same moment: the
+kernel's own /proc file, printed right after the stop; its telemetry; QEMU's view of the page tables; its next actions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COMMANDS = ["tm-ps", "tm-vma", "tm-pt", "tm-page", "tm-why", "tm-zones", "tm-bud
 COMMANDS += ["tm-break-fault"]
 KIB = 4
 PAGING = {"MEM": "16M", "CMDLINE": "lowmem=8M sample_ms=20"}
-THRASHER = 15  # a process that pages, by its number
+THRASHER = 15  # the pid of a process that pages
 OF_PROCESS = (f"{THRASHER}/maps", f"{THRASHER}/status", f"{THRASHER}/vm")
 PROC = ("zoneinfo", "buddyinfo", "slabinfo", "sched", *OF_PROCESS, "vm/policy")
 
@@ -27,7 +27,7 @@ PROC = ("zoneinfo", "buddyinfo", "slabinfo", "sched", *OF_PROCESS, "vm/policy")
 # --- a run that pages, stopped where the kernel is about to print a /proc file ---
 
 
-SHOWN = {  # the functions of the kernel that print the files of PROC, and what is asked there
+SHOWN = {  # the kernel functions that print the files of PROC, and the commands given there
     "zoneinfo_show": "tm-zones",
     "buddyinfo_show": "tm-buddy",
     "slab_show": "tm-slab",
@@ -41,10 +41,10 @@ SHOWN = {  # the functions of the kernel that print the files of PROC, and what 
 @pytest.fixture(scope="module")
 def paging() -> Session:
     """Four processes compute, so that a sample finds several ready. Then six thrash, and a shell prints /proc files
-    meanwhile. gdb asks where each file is printed (the last time, if the kernel had too small a buffer at first), so
-    that the file shows the same moment; and at a sample of the telemetry."""
+    meanwhile. gdb gives its commands where each file is printed (the last time, if the kernel's first buffer was too
+    small), so that the file shows the same moment; and at a sample of the telemetry."""
     steps = ["tbreak sched_for_each_queued if fair_rq.nr_running > 3", "continue", *marked("sample", "tm-rq")]
-    # In /proc/sched, with interrupts off; once, for a step there takes QEMU's clock far ahead.
+    # In /proc/sched, with interrupts off; only once, because a step there moves QEMU's clock far ahead.
     steps += ask_at("show_entity", "tm-rq", stop="tbreak")
     for function, command in SHOWN.items():
         steps += ask_at(function, command)
@@ -176,11 +176,11 @@ def test_lists_of_2q_are_as_long_as_its_show_says(paging: Session) -> None:
             )
 
 
-# --- single moments: nothing set up yet, user mode, a fault, the policy's choice, lists that do not hang together ---
+# --- single moments: nothing set up yet, user mode, a fault, the policy's choice, inconsistent lists ---
 
 ARRAY = 0xB6C00000  # of a process of thrash that has 4 MiB: mmap's highest hole
 
-# Every page that QEMU's own walk finds in the user half, looked up by tm-pt.
+# Looks up with tm-pt every page that QEMU's own walk finds in the user half.
 COMPARE_TLB = """python
 import re
 for line in gdb.execute("monitor info tlb", to_string=True).splitlines():
@@ -190,7 +190,7 @@ for line in gdb.execute("monitor info tlb", to_string=True).splitlines():
         print(gdb.execute(f"tm-pt current_task->pid 0x{va}", to_string=True).splitlines()[2])
 end"""
 
-BROKEN = (  # what to break, how to break it, what to ask, what to mend
+BROKEN = (  # what to break, how to break it, what to ask
     ("tasks", "init_process->all.next", "task_list.next", "tm-ps"),
     ("regions", "current_task->mm->vma_list.next->next", "(struct list_head *) 0", "tm-vma 7"),
     ("free blocks", "zones[0].free_area[0].list.next", "(struct list_head *) 0x10", "tm-buddy"),
@@ -200,7 +200,7 @@ BROKEN = (  # what to break, how to break it, what to ask, what to mend
 
 
 def break_and_mend(what: str, place: str, value: str, command: str) -> list[str]:
-    """Steps: a link is overwritten, the command given, and the link restored."""
+    """Steps: overwrites a link, gives the command, and restores the link."""
     asked = marked(what, command)
     return [f"set $place = &({place})", "set $was = *$place", f"set *$place = {value}", *asked, "set *$place = $was"]
 
@@ -240,7 +240,7 @@ ERRORS = {
     "tm-vma nosuch": 'nosuch: No symbol "nosuch" in current context',
     "tm-vma 1 2": "syntax error",
     "tm-pt 7": "usage: tm-pt PID VA",
-    "tm-pt 7 0x100000000": "no number of 32 bits",
+    "tm-pt 7 0x100000000": "not a 32-bit number",
     "tm-pt 2 0x8048000": "kernel thread",
     "tm-page": r"usage: tm-page PFN\|VA",
     "tm-page 0xb6c01000": r"address 0xb6c01000 is not mapped for 7 \(thrash\)",
@@ -249,7 +249,7 @@ ERRORS = {
     "tm-why *(int *)0": "Cannot access memory at address 0x0",
     "tm-ps 1": "usage: tm-ps;",
     "tm-lists -1": "COUNT is the number of entries",
-    "tm-break-fault 7 0xb6c00000": "0xb6c00000 is no page of a program; .* is 0xb6c00",
+    "tm-break-fault 7 0xb6c00000": "0xb6c00000 is not a page of a program; .* is 0xb6c00",
     "tm-break-fault 7": "usage: tm-break-fault PID VPN",
 }
 
@@ -332,7 +332,7 @@ def test_list_that_does_not_hang_together_is_told(moments: Session, what: str) -
 
 
 def test_fifo_chooses_in_the_order_of_tm_lists(moments: Session) -> None:
-    """What fifo_select returns next is the first of the queue that was shown, then the second, then the third."""
+    """The next pages that fifo_select returns are the first, second and third of the queue that was shown."""
     shown = re.findall(r"^ +\d+  frame (0x\w+)", moments.answer("queue before"), re.MULTILINE)
     assert moments.answer("link").startswith(f"frame {int(shown[0], 16):#x}, ")
     chosen = [re.search(r"^frame (0x\w+),", text, re.MULTILINE)[1] for text in moments.answers("chosen")]
@@ -340,8 +340,8 @@ def test_fifo_chooses_in_the_order_of_tm_lists(moments: Session) -> None:
 
 
 def test_pages_of_files_are_named(tmp_path: Path) -> None:
-    """Text of a program on a disk, and the disk's own pages, by what mount and /dev call them; and lists of both
-    kinds, whose marks of 2q are bit fields."""
+    """Text of a program on a disk, and the disk's own pages, with the names of the mount and of /dev; and lists of both
+    kinds, whose 2q fields are bit fields."""
     shutil.copy(qemu.ROOT / "build/user/wc", tmp_path / "wc")
     fault = "tbreak file_fault if vma->inode->sb->bdev && vma->mm == current_task->mm"
     steps = ["tbreak finish_evict_file", "continue", *marked("page", "tm-page page"), *marked("lists", "tm-lists 2")]

@@ -1,5 +1,5 @@
-"""gdb's tm- commands against what happens next: faults as tm-why told them; stops in the middle of changes; the lists
-of policies that the commands do not know."""
+"""gdb's tm- commands compared with what happens next: faults as predicted by tm-why; stops in the middle of changes;
+the lists of policies that the commands do not know."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from debugger import EVERYTHING, NO_TRACEBACK, Session, ask_at, each_marked, lin
 from tidemark import qemu
 from tm import why
 
-# --- tm-why, against what then happens ---
+# --- tm-why, compared with what then happens ---
 
-# At faults of a process: what tm-why says, and after the fault what the kernel has counted and what tm-why says then.
+# At faults of a process: tm-why's prediction and, after the fault, the kernel's counters and tm-why's answer.
 FOLLOW_FAULTS = """python
 def counted():
     return [int(gdb.parse_and_eval("current_task->nr_" + name)) for name in ("minflt", "majflt")]
@@ -45,9 +45,9 @@ end"""
 
 @pytest.fixture(scope="module")
 def followed() -> list[tuple[list[int], str, str]]:
-    """(change of the minor and major faults, what tm-why said before, and after) of 100 faults: 30 from the start of
-    thrash on, 30 when it pages with a cap of 60 frames, 30 when it pages in 8 MiB, and 10 of a reference string, which
-    only writes. One process pages in each: with more of them, one may change what another was told before that has got
+    """(change of the minor and major faults, tm-why's answer before, and after) of 100 faults: 30 from the start of
+    thrash, 30 while it pages with a cap of 60 frames, 30 while it pages in 8 MiB, and 10 of a reference string, which
+    only writes. One process pages in each: with more processes, one may invalidate another's prediction before that has
     its frame."""
 
     def paging(nr: int, pid: int) -> list[str]:
@@ -73,29 +73,34 @@ def test_why_tells_minor_from_major_faults(followed: list[tuple[list[int], str, 
 
 
 def test_fault_that_was_served_is_none_any_more(followed: list[tuple[list[int], str, str]]) -> None:
-    """But for a copy on write that had to wait for a frame: the page that made room may have been the very one."""
+    """Except for a copy on write that had to wait for a frame: the evicted page may have been the same one."""
     for _, said, after in followed:
         expected = ["minor fault: copy on write" if why.AGAIN in said else "no fault"]
-        expected += ["major fault"] if "copy on write" in said and "a page must go first" in said else []
+        expected += ["major fault"] if "copy on write" in said and "a page must be evicted first" in said else []
         assert after.startswith(tuple(expected)), (said, after)
 
 
 def test_every_kind_of_fault_was_there(followed: list[tuple[list[int], str, str]]) -> None:
     said = "\n".join(text for _, text, _ in followed)
-    kinds = ("a new frame of zeros", "copy on write into a new frame", "nobody else sees frame", "of /bin/thrash")
+    kinds = (
+        "a new frame of zeros",
+        "copy on write into a new frame",
+        "no other entry or slot refers to frame",
+        "of /bin/thrash",
+    )
     kinds += ("the cap frames= is reached", "slot \\d+ is read", "in the swap cache holds slot")
     for kind in kinds:
         assert re.search(kind, said), (kind, said)
 
 
 def test_why_knows_what_ends_in_sigsegv() -> None:
-    """badstack makes four mistakes; the kernel sends a signal for just those that tm-why calls SIGSEGV."""
+    """badstack makes four mistakes; the kernel sends a signal exactly for those that tm-why calls SIGSEGV."""
     ask = [*ask_at("force_signal", "tm-why addr", "tm-why $sp"), "continue"]
     made = session("badstack null text kernel recurse", "badstack", *ask)
     answers = made.answers("force_signal")
     assert len(answers) == 8 and not NO_TRACEBACK.search(made.output)
     reasons = ("a stack that may not grow so far", "there is no region below", "r-xp, which forbids writing")
-    for said, reason in zip(answers[::2], (*reasons, "nothing from 0xc0000000 up")):
+    for said, reason in zip(answers[::2], (*reasons, "programs may not access 0xc0000000")):
         assert "SIGSEGV" in said and reason in said, said
 
 
@@ -104,7 +109,7 @@ def test_why_knows_what_ends_in_sigsegv() -> None:
 
 @pytest.fixture(scope="module")
 def anywhere() -> Session:
-    """Stops between the stores that link a list or turn a tree, and every command there."""
+    """Stops between the stores that link a list or rotate a tree, and gives every command there."""
     lists = [line_of("kernel/include/lib/list.h", text) for text in ("prev->next = entry;", "prev->next = next;")]
     trees = [line_of("kernel/lib/rbtree.c", text) for text in ("set_parent(middle, n);", "up->rb_child[side] = n;")]
     steps = ["tbreak twoq_select", "continue"]
@@ -122,7 +127,7 @@ def test_every_command_answers_anywhere(anywhere: Session) -> None:
 
 
 def test_list_in_the_middle_of_a_change_is_walked_all_the_same(anywhere: Session) -> None:
-    """At one of these stops at least, some list is half linked, and what could be read of it was still shown."""
+    """At one of these stops at least, some list is half linked, and its readable part is still shown."""
     told = [line for line in anywhere.output.splitlines() if "it is being changed" in line]
     assert told, "no stop was in the middle of a list that a command shows"
 
@@ -131,12 +136,12 @@ def test_list_in_the_middle_of_a_change_is_walked_all_the_same(anywhere: Session
 
 
 def list_lengths(answer: str) -> dict[str, int]:
-    """The lists of tm-lists by name, with how many entries they have."""
+    """The lists of tm-lists by name, with their numbers of entries."""
     return {name: int(n) for name, n in re.findall(r"^(?!policy)(\S.*): (\d+)(?:  \(.*\))?$", answer, re.MULTILINE)}
 
 
 def test_lists_of_the_working_set_policy_belong_to_processes() -> None:
-    """Together they are as many pages as the zones say that the policy owns."""
+    """In total they contain as many pages as the zones say that the policy owns."""
     steps = [
         "tbreak ws_surplus if vm_events[3] > 40",
         "continue",
@@ -153,7 +158,7 @@ def test_lists_of_the_working_set_policy_belong_to_processes() -> None:
 
 @pytest.fixture(scope="module")
 def strange_tree(bad_kernel: str) -> Path:  # noqa: F811
-    """The tree whose kernel has tests/kernel/policies and a copy of TEMPLATE.c, with the programs beside it."""
+    """The tree whose kernel has tests/kernel/policies and a copy of TEMPLATE.c, with the programs."""
     tree = qemu.ROOT / Path(bad_kernel).parents[1]
     image = tree / qemu.INITRD
     partial = image.with_suffix(f".{os.getpid()}")
@@ -177,7 +182,8 @@ def test_lists_of_a_copy_of_the_template(strange_tree: Path) -> None:
 
 
 def test_lists_of_a_policy_with_ghosts(strange_tree: Path) -> None:
-    """Heads in variables, in a structure, in each process; entries in pages, and in a pool that is no list itself."""
+    """Heads in variables, in a structure, in each process; entries in pages, and in a pool that is not a list
+    itself."""
     steps = ["tbreak ghosts_evicted if memory.nr == 20", "continue", *marked("lists", "tm-lists 2")]
     steps += marked("truth", 'printf "%u %u\\n", memory.nr, to.index', "tm-page page", "tm-zones")
     made = session("thrash 3 4096 2", "thrash", *steps, root=strange_tree, VM="ghosts", MEM="12M")
@@ -196,7 +202,7 @@ def test_lists_of_a_policy_with_ghosts(strange_tree: Path) -> None:
 
 # --- tm-page ---
 
-# On to a write at a page that two or three of four processes still share; what each one's page table says of it.
+# Continues to a write to a page that two or three of four processes still share; shows each one's page-table entry.
 SHARED = """python
 import re
 stop = gdb.Breakpoint("do_page_fault")
@@ -218,7 +224,7 @@ end"""
 
 
 def test_shared_page_names_all_who_map_it() -> None:
-    """At a write to what fork has shared: the mappings of a frame are those that the page tables show."""
+    """At a write to a page shared since fork: the frame's mappings are those in the page tables."""
     page = "python gdb.execute(f'tm-page {frame}')"
     made = session("thrash 3 512 2", "thrash", *marked("tables", SHARED), *marked("page", page))
     said, tables = made.answer("page"), made.answer("tables")

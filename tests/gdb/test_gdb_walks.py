@@ -1,4 +1,5 @@
-"""What gdb's tm- commands do without gdb: walks over lists, trees and page tables, and what is told of them."""
+"""The parts of gdb's tm- commands that work without gdb: walks over lists, trees and page tables, and their
+messages."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tm.memory import Field, Layout, Memory, View
 
 
 def words(memory: dict[int, int]) -> Callable[[int], int]:
-    """A reader of memory that is there only at some addresses."""
+    """A reader of memory that exists only at some addresses."""
 
     def read(address: int) -> int:
         if address not in memory:
@@ -140,7 +141,7 @@ def test_free_frames_against_the_marks(free: int, says: str) -> None:
 
 
 def test_defines_are_the_kernels() -> None:
-    """Every constant that debug information does not hold has the value that a header, or fault.c, gives it."""
+    """Every constant that debug information does not hold has the value defined in a header, or in fault.c."""
     text = "\n".join(path.read_text() for path in qemu.ROOT.glob("kernel/**/*.[ch]"))
     found = dict(re.findall(r"^#define (\w+) (\S.*?)(?:\s*/\*.*)?$", text, re.MULTILINE))
     found |= dict(re.findall(r"^\s+(TF_KTHREAD) = (\d+),", text, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""VS Code's files and the container's: what they name is there, and gdb takes what they tell it."""
+"""VS Code's files and the container's: what they name exists, and gdb accepts their commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def everything_in(value: object) -> list[str]:
 
 @pytest.mark.parametrize("name", [".vscode/launch.json", ".vscode/tasks.json"])
 def test_what_vscode_names_is_there(name: str) -> None:
-    """Files of the tree, inputs, and the tasks that others start."""
+    """Files of the tree, inputs, and the tasks that other tasks start."""
     settings = with_comments(name)
     texts = "\n".join(everything_in(settings))
     for path in re.findall(r"\$\{workspaceFolder\}/(\S+)", texts) + re.findall(r"(tools/\S+)", texts):
@@ -60,7 +60,7 @@ def test_vscode_waits_for_the_line_that_qemu_says() -> None:
 
 
 def test_launch_with_a_program_in_the_order_of_vscode() -> None:
-    """What the extension tells gdb, through its machine interface: setup, the kernel's file, connect, the program."""
+    """What the extension sends to gdb's machine interface: setup, the kernel's file, connect, the program."""
     (launch,) = [c for c in with_comments(".vscode/launch.json")["configurations"] if "postRemoteConnectCommands" in c]
     port = str(free_port())
 
@@ -69,7 +69,7 @@ def test_launch_with_a_program_in_the_order_of_vscode() -> None:
         return f'-interpreter-exec console "{here}"'
 
     place = f"user/workloads/thrash.c:{line_of('user/workloads/thrash.c', 'open_channels(&ch);')}"
-    # Programs lie at the same addresses: a condition, as one enters it in the editor, says which is meant.
+    # Programs lie at the same addresses: a condition, as entered in the editor, selects the program.
     condition = '$_streq(current_task->comm, \\"thrash\\")'
     steps = [console(command["text"]) for command in launch["setupCommands"]]
     steps += [f"-file-exec-and-symbols {qemu.KERNEL}", f"-target-select remote localhost:{port}"]

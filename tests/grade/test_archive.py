@@ -1,4 +1,4 @@
-"""What a submission may be: a folder or an archive with the lab's files, and nothing that could do harm."""
+"""Valid submissions: a folder or an archive with the lab's files, and nothing that could do harm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CODE = b"int clock;\n"
 
 
 def tar(path: Path, *members: tuple[str, bytes | str], mode: str = "w:gz") -> Path:
-    """A tar of (name, content), or (name, type, linkname) for what is no file."""
+    """A tar of (name, content), or (name, type, linkname) for members that are not files."""
     with tarfile.open(path, mode) as made:
         for name, data, *link in members:
             member = tarfile.TarInfo(name)
@@ -51,13 +51,13 @@ def zip_member(name: str, mode: int) -> zipfile.ZipInfo:
 
 
 def here(order: bytes) -> str:
-    """The answer to an order, without a sandbox."""
+    """The answer to a request, without a sandbox."""
     said, _, data = order.partition(b"\n")
     return json.dumps(members.answered(json.loads(said), data))
 
 
 def take(*submissions: Path, lab: Lab = LAB, released: dict[str, str] | None = None) -> archive.Taken:
-    """What is taken of a submission."""
+    """The files taken from a submission."""
     return archive.take(submissions, lab, released or {}, here)
 
 
@@ -67,12 +67,12 @@ def read(submission: Path, lab: Lab = LAB) -> dict[str, bytes]:
 
 
 def remarks(submission: Path, lab: Lab = LAB, released: dict[str, str] | None = None) -> list[str]:
-    """What is said of a submission, but of what is missing in it."""
+    """The remarks about a submission, except those about missing files."""
     return [note for note in take(submission, lab=lab, released=released).notes if "was not handed in" not in note]
 
 
 def refused(submission: Path) -> str:
-    """Why a submission is refused."""
+    """The reason why a submission is refused."""
     with pytest.raises(LabError) as caught:
         read(submission)
     return str(caught.value)
@@ -123,17 +123,17 @@ def test_name_outside_of_the_archive_is_refused(tmp_path: Path, name: str) -> No
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
 def test_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
-    assert "is no file: hand in the file itself" in refused(tar(tmp_path / "ada.tgz", (FILE, kind, "/etc/shadow")))
+    assert "is not a file: hand in the file itself" in refused(tar(tmp_path / "ada.tgz", (FILE, kind, "/etc/shadow")))
 
 
 @pytest.mark.parametrize("mode", [0o120777, 0o020666, 0o010666])
 def test_link_or_device_in_a_zip_is_refused(tmp_path: Path, mode: int) -> None:
     path = zipped(tmp_path / "ada.zip", (zip_member(FILE, mode), b"/etc/shadow"))
-    assert "is no file: hand in the file itself" in refused(path)
+    assert "is not a file: hand in the file itself" in refused(path)
 
 
 def test_folders_in_folders_without_end_are_refused(tmp_path: Path) -> None:
-    """A thousand of them ended the grading of a class."""
+    """A thousand nested folders once ended the grading of a class."""
     tmp_path.joinpath(*"a" * 150).mkdir(parents=True)
     assert "folders 100 levels deep" in refused(tmp_path)
 
@@ -142,13 +142,13 @@ def test_link_in_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("hidden tests")
     (tmp_path / "ada" / FILE).parent.mkdir(parents=True)
     (tmp_path / "ada" / FILE).symlink_to(tmp_path / "secret")
-    assert f"{FILE}: there is a link on the way" in refused(tmp_path / "ada")
+    assert f"{FILE}: this is a link, or behind one" in refused(tmp_path / "ada")
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob/kernel").symlink_to(tmp_path / "ada/kernel")
-    assert "bob: kernel: there is a link on the way" in refused(tmp_path / "bob")
+    assert "bob: kernel: this is a link, or behind one" in refused(tmp_path / "bob")
     (tmp_path / "eve" / FILE).parent.mkdir(parents=True)
     os.mkfifo(tmp_path / "eve" / FILE)
-    assert f"{FILE} is no file" in refused(tmp_path / "eve")
+    assert f"{FILE} is not a file" in refused(tmp_path / "eve")
 
 
 def test_bomb_is_refused_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,8 +171,8 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"")
         assert f"{name}: it cannot be read as" in refused(tmp_path / name)
     (tmp_path / "clocks.c").write_bytes(CODE)
-    assert refused(tmp_path / "clocks.c").startswith("clocks.c: this is no folder, no archive (.zip, .tar, ")
-    assert refused(tmp_path / "nobody.zip") == "nobody.zip: there is no such file or folder"
+    assert refused(tmp_path / "clocks.c").startswith("clocks.c: this is not a folder, an archive (.zip, .tar, ")
+    assert refused(tmp_path / "missing.zip") == "missing.zip: there is no such file or folder"
 
 
 def test_archive_that_ends_early_is_refused(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_archive_without_the_files_is_refused(tmp_path: Path) -> None:
 
 def test_choice_is_refused(tmp_path: Path) -> None:
     path = tar(tmp_path / "ada.tgz", (FILE, CODE), (f"old/{FILE}", b"other"))
-    assert f"both {FILE} and old/{FILE} may be {FILE}: keep the one that is meant" in refused(path)
+    assert f"both {FILE} and old/{FILE} may be {FILE}: keep only one" in refused(path)
     assert f"both {FILE} and {FILE} may be" in refused(tar(tmp_path / "bob.tgz", (FILE, CODE), (f"./{FILE}", b"other")))
     same = tar(tmp_path / "eve.tgz", (FILE, CODE), (f"old/{FILE}", CODE))
     assert read(same) == {FILE: CODE}
@@ -251,7 +251,7 @@ def test_only_archive_in_a_folder_is_read(tmp_path: Path) -> None:
     zipped(tmp_path / "ada/work.zip", (FILE, CODE))
     assert read(tmp_path / "ada") == {FILE: CODE} and remarks(tmp_path / "ada") == ["work.zip in the folder was read"]
     zipped(tmp_path / "ada/work (1).zip", (FILE, CODE))
-    assert "there are work (1).zip and work.zip in it: keep the one that is meant" in refused(tmp_path / "ada")
+    assert "there are work (1).zip and work.zip in it: keep only one" in refused(tmp_path / "ada")
 
 
 def test_names_that_may_mean_the_same_are_an_error_with_both(tmp_path: Path) -> None:
@@ -263,14 +263,14 @@ def test_names_that_may_mean_the_same_are_an_error_with_both(tmp_path: Path) -> 
     ):
         path = zipped(tmp_path / "ada.zip", *((name, name.encode()) for name in names))
         first, second = sorted(names, key=names.index)
-        assert f"both {first} and {second} may be {FILE}: keep the one that is meant" in refused(path)
+        assert f"both {first} and {second} may be {FILE}: keep only one" in refused(path)
         same = zipped(tmp_path / "bob.zip", *((name, CODE) for name in names))
         assert read(same) == {FILE: CODE}
 
 
 def test_missing_files_are_told(tmp_path: Path) -> None:
     taken = take(zipped(tmp_path / "ada.zip", (FILE, CODE)))
-    assert taken.notes == (f"{OTHER} was not handed in: what depends on it counts as not done",)
+    assert taken.notes == (f"{OTHER} was not handed in: tests that depend on it fail",)
 
 
 @pytest.mark.parametrize("top", ["", "tidemark/"])
@@ -281,7 +281,7 @@ def test_other_files_that_were_changed_are_told(tmp_path: Path, top: str) -> Non
     }
     members = [(f"{top}{FILE}", CODE), (f"{top}Makefile", b"all: call-out\n"), (f"{top}user/ls.c", b"")]
     handed_in = zipped(tmp_path / "ada.zip", *members)
-    assert remarks(handed_in, released=released) == ["Makefile is not as it was released; the release's was used"]
+    assert remarks(handed_in, released=released) == ["Makefile differs from the release; the release's file was used"]
 
 
 OLD = "kernel/clock.c"
@@ -292,7 +292,7 @@ MOVED = replace(LAB, was={OLD: FILE})
 def test_file_at_its_path_of_an_older_release_is_taken_and_told(tmp_path: Path, top: str) -> None:
     handed_in = zipped(tmp_path / "ada.zip", (f"{top}{OLD}", CODE), (f"{top}{OTHER}", b""))
     assert read(handed_in, MOVED) == {OTHER: b"", FILE: CODE}
-    said = f"{top}{OLD} was taken as {FILE}, where it lies in this release"
+    said = f"{top}{OLD} was taken as {FILE}, its path in this release"
     assert remarks(handed_in, MOVED) == [said]
     folder = tmp_path / "folder"
     (folder / top / OLD).parent.mkdir(parents=True)
@@ -302,12 +302,12 @@ def test_file_at_its_path_of_an_older_release_is_taken_and_told(tmp_path: Path, 
 
 
 def test_file_at_its_old_path_and_its_new_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=f"both {FILE} and {OLD} may be {FILE}: keep the one that is meant"):
+    with pytest.raises(LabError, match=f"both {FILE} and {OLD} may be {FILE}: keep only one"):
         read(tar(tmp_path / "ada.tgz", (OLD, CODE), (FILE, b"")), MOVED)
 
 
 def test_old_path_at_which_the_release_has_another_file(tmp_path: Path) -> None:
-    """The whole tree of today has both; a submission made from an older release has the old one."""
+    """Today's tree has both; a submission made from an older release has the old one."""
     old, new = "kernel/mm/policy/2q.c", "kernel/mm/policy/useonce.c"
     lab = replace(LAB, folder=tmp_path / "labs/twoq", files=(new,), was={old: new})
     (tmp_path / old).parent.mkdir(parents=True)
@@ -316,4 +316,4 @@ def test_old_path_at_which_the_release_has_another_file(tmp_path: Path) -> None:
     assert read(both, lab) == {new: CODE} and remarks(both, lab) == []
     older = tar(tmp_path / "bob.tgz", (old, b'\t.name = "2q",\n\t.summary = "2q",\n'))
     assert read(older, lab) == {new: b'\t.name = "useonce",\n\t.summary = "2q",\n'}
-    assert remarks(older, lab) == [f"{old} was taken as {new}, where it lies in this release"]
+    assert remarks(older, lab) == [f"{old} was taken as {new}, its path in this release"]

@@ -1,4 +1,4 @@
-"""No file of the students' archive holds code of a file that a lab grades or withholds, in whatever form."""
+"""No file of the students' archive contains code of a file that a lab grades or withholds, in any form."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ pytestmark = pytest.mark.graded
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 SECRET = secret_files(LABS)
 PLAIN_C = [each for each in LABS if each.registers]
-FEW = {"follow", "hunt4"}  # that test_gdb_labs.py needs, too
+FEW = {"follow", "hunt4"}  # the ones that test_gdb_labs.py needs, too
 
 
 def object_of(file: str, tree: Path = qemu.ROOT) -> Path:
-    """The object that a tree's kernel has of a file."""
+    """The object file that a tree's kernel has for a source file."""
     return tree / "build" / Path(file).with_suffix(".o")
 
 
 def released(folder: Path) -> Path:
-    """The archive as `make release` makes it, unpacked; test_matrix.py measures what its visible tests expect."""
+    """The archive of `make release`, unpacked; test_matrix.py measures what its visible tests expect."""
     with mock.patch.object(figures, "measured", return_value={}):
         release.write(qemu.ROOT, folder / "student.tar.gz", say=lambda text: None)
     with tarfile.open(folder / "student.tar.gz") as members:
@@ -61,7 +61,7 @@ def solutions() -> dict[str, list[Code]]:
 
 @pytest.fixture(scope="module")
 def public(few: Path) -> bytes:
-    """Code that students have the source of: starters, as the archive has them, and the kernel's other files."""
+    """Code whose source students have: starters, as in the archive, and the kernel's other files."""
     starters = [str(object_of(file).relative_to(qemu.ROOT)) for file in SECRET if (few / file).is_file()]
     words = ["make", "--silent", "-j2", "-f", "tools/build.mk", f"CC={' '.join(compiler())}", *starters]
     subprocess.run(words, cwd=few, check=True, capture_output=True)
@@ -70,13 +70,13 @@ def public(few: Path) -> bytes:
 
 
 def contents(archive: Path) -> dict[str, bytes]:
-    """All bytes of an archive's files that were not built there, by path, what is packed in them unpacked."""
+    """All bytes of an archive's files that were not built there, by path; packed content is unpacked."""
     paths = (path for path in sorted(archive.rglob("*")) if path.is_file() and archive / "build" not in path.parents)
     return {str(path.relative_to(archive)): b"".join(unpacked(path.read_bytes())) for path in paths}
 
 
 def test_search_finds_solutions_where_they_are(solutions: dict[str, list[Code]], public: bytes) -> None:
-    """Of fifo.c nothing is secret: its functions differ from those of kernel/mm/policy/TEMPLATE.c by an address."""
+    """Nothing in fifo.c is secret: its functions differ from those of kernel/mm/policy/TEMPLATE.c by an address."""
     kernel = (qemu.ROOT / qemu.KERNEL).read_bytes()
     for file, functions in solutions.items():
         assert functions and all(code.is_in(kernel) for code in functions), file
@@ -92,7 +92,7 @@ def check_code(archive: Path, solutions: dict[str, list[Code]], public: bytes) -
 
 
 def check_names(archive: Path) -> None:
-    """What only solutions define is in no symbol table and no debug information; nor is a withheld file."""
+    """Names that only solutions define are in no symbol table and no debug information; nor are withheld files."""
     sources = (path for folder in ("kernel", "user") for path in (archive / folder).rglob("*.[ch]"))
     theirs = {word for path in sources for word in re.findall(r"\w+", path.read_text())}
     names = {name for file in SECRET for name in defined((qemu.ROOT / file).read_text())} - theirs
@@ -123,7 +123,7 @@ def test_whole_archive_holds_no_code_of_solutions(
 
 @pytest.mark.parametrize("name", soak_but([each.name for each in PLAIN_C], "clock"))
 def test_lifted_code_brings_no_more_than_the_starter(name: str, few: Path, tmp_path: Path) -> None:
-    """Where assembly is allowed, code lifted from the instructor's own kernel has points: so the lifting works."""
+    """If assembly is allowed, code lifted from the instructor's own kernel gets points: so the lifting works."""
     blank = {file: starter(name, file) for file in lab.load(qemu.ROOT, name).files}
     kernel = min((few / machines.MACHINES).glob("*/build/*.elf"))
 

@@ -1,4 +1,4 @@
-"""The kind `asked`: what the labs' handouts forbid is seen, each by the test that is there for it."""
+"""The kind `asked`: each thing that the labs' handouts forbid is detected by the test made for it."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def test_scripts_can_be_read(name: str) -> None:
 
 
 def test_a_select_that_looks_once_more_than_it_may_is_no_mistake() -> None:
-    """Who looks and then asks is within the handout; who looks twice more is not."""
+    """A select that looks once more before it asks is within the handout; one that looks twice more is not."""
     steps = asked.steps_of("in1-5 use1-5 ask#2 =none looks2")
     before = ["", *[""] * 4, "1", "1 2", "1 2 3", "1 2 3 4", "1 2 3 4 5"]
     asked.follow(steps, [*before, "0 4 5"])
-    with pytest.raises(asked.Wrong, match="may look at 2 pages, and cleared the accessed bits of 4"):
+    with pytest.raises(asked.Wrong, match="may look at 2 pages, but cleared the accessed bits of 4"):
         asked.follow(steps, [*before, "0 5"])

@@ -1,4 +1,4 @@
-"""What Gradescope, PrairieLearn and Autolab run: labs/autograder, with a stand-in for `tidemark grade`."""
+"""The script that Gradescope, PrairieLearn and Autolab run, labs/autograder, with a stand-in for `tidemark grade`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ tidemark: clock.c is "missing" \\ [31m"""
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    """The sample as a file."""
+    """The sample grade as a file."""
     result.save(sample(), tmp_path / "grade.json")
     return tmp_path / "grade.json"
 
 
 def stand_in(folder: Path, grade: str, saved: Path) -> dict[str, str]:
-    """An environment whose `tidemark grade` is this shell script; the other commands are the true ones."""
+    """An environment in which `tidemark grade` is this shell script; the other commands are the real ones."""
     folder.mkdir()
     program = folder / "tidemark"
     true = f'exec {sys.executable} -m tidemark.cli "$@"'

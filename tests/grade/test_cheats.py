@@ -1,4 +1,4 @@
-"""Cheats: each scores no more than honest work would, and the report names what happened.
+"""Cheats: each scores no more than honest work would, and the report says what happened.
 
 A cheat is the reference solution of the lab `clock`, or its starter, with some lines that a student might try.
 """
@@ -47,7 +47,7 @@ def with_lines(source: str, in_insert: str, before: str = "") -> str:
     return source.replace(ARGUMENTS, f"{ARGUMENTS}\t{in_insert}\n").replace(INCLUDE, f"{INCLUDE}{before}\n")
 
 
-# What is done, and what the report must say of it.
+# The cheat, and what the report must say about it.
 READ_QUEUE = """struct fifo_page *at;
 	list_for_each_entry(at, &queue, node)
 		(void)*(volatile u32 *)phys_to_virt(page_pfn(policy_page_of(at)) << PAGE_SHIFT);"""
@@ -97,10 +97,10 @@ TRESPASSES = {
     "runs_before_it_is_called": (
         "",
         "__attribute__((constructor)) static void early(void) { vm_now(); }",
-        "fifo.c: it has a section '.init_array' that is no ordinary one",
+        "fifo.c: it has a section '.init_array' that is not an ordinary one",
     ),
 }
-# These are deeds of test_evidence.py, too.
+# These are among the deeds of test_evidence.py, too.
 LIKE_OTHERS = {
     "pins_pages",
     "reads_pages_of_programs",
@@ -124,18 +124,18 @@ def test_trespass_is_named_and_brings_nothing(name: str, tmp_path: Path) -> None
 
 
 def test_starter_gets_nothing_for_order_that_is_none(tmp_path: Path) -> None:
-    """It reads hardly more than FIFO does."""
+    """It has hardly more page reads than FIFO."""
     made = graded(tmp_path, "clock", {FIFO: starter("clock", FIFO)}, titles=[SEVERAL])
-    assert made.score == 0 and "the second had come first in" in messages(made)
+    assert made.score == 0 and "the second had come in first in" in messages(made)
 
 
 def points(made: Grade, policy: str) -> float:
-    """Points of the tests of one policy."""
+    """The points of the tests of one policy."""
     return sum(one.points for one in made.tests if one.test.title.startswith(policy))
 
 
 def test_what_the_console_says_counts_for_nothing(tmp_path: Path) -> None:
-    """A starter, whose FIFO gets nothing for Belady's string, that prints what the grader prints."""
+    """A starter, whose FIFO gets no points for Belady's string, prints what the grader prints."""
     says = r'printk("fifo: Belady\'s string with 3 frames ... ok (2/2)\nScore: 20/20\n");'
     lines = with_lines(starter("clock", FIFO), says, '#include "lib/printf.h"')
     made = graded(tmp_path, "clock", {FIFO: lines}, titles=[BELADY, BY_HAND])
@@ -155,7 +155,7 @@ frames = 17
 
 
 def test_visible_strings_by_heart_do_not_help_with_hidden_ones(tmp_path: Path) -> None:
-    """It is FIFO for the numbers of frames that the visible tests have, and takes the newest page for others."""
+    """It is FIFO for the numbers of frames in the visible tests, and takes the newest page for others."""
     by_heart = """
 	u32 frames = vm_frames();
 
@@ -205,7 +205,7 @@ def test_outcomes_are_told_apart(policy: str, lines: str, outcomes: set[Outcome]
 
 @pytest.mark.soak
 def test_only_the_files_of_the_lab_are_used(tmp_path: Path) -> None:
-    """A Makefile that calls out, and a workload that does nothing: neither is used, both are named."""
+    """A Makefile with a side effect, and a workload that does nothing: neither is used, both are reported."""
     called = tmp_path / "called-out"
     handed_in = submission(
         tmp_path / "handed-in",
@@ -221,8 +221,8 @@ def test_only_the_files_of_the_lab_are_used(tmp_path: Path) -> None:
     assert not called.exists()
     made = result.load(tmp_path / "grade.json")
     for file in ("Makefile", "user/workloads/refstring.c"):
-        assert f"{file} is not as it was released; the release's was used" in made.notes
-        assert f"note: {file} is not as it was released" in done.stdout
+        assert f"{file} differs from the release; the release's file was used" in made.notes
+        assert f"note: {file} differs from the release" in done.stdout
     assert made.score < made.most
 
 
@@ -242,11 +242,11 @@ FORMS = {
     "common": ("int cap __attribute__((common));", "cap lies in no section"),
     "quoted name": (
         'static int injected __asm__("\\"x y\\"") = 1; int *at(void) { return &injected; }',
-        "which is no name of C",
+        "which is not a name in C",
     ),
     "function in data": (
         '__attribute__((section(".data#"))) void f(void) {}',
-        "no ordinary one|is a function in .data",
+        "not an ordinary one|is a function in .data",
     ),
     "variable in text": (
         'static const u8 f[2] __attribute__((section(".text#"), used)) = { 0xC3, 0 };',
@@ -264,7 +264,7 @@ FORMS = {
         '__asm__(".pushsection .text.x, \\"ax\\"; nop; .popsection");',
         "'.text.x' has code without a name",
     ),
-    "writable code": ('__asm__(".pushsection .text.x, \\"awx\\"; y: nop; .popsection");', "no ordinary one"),
+    "writable code": ('__asm__(".pushsection .text.x, \\"awx\\"; y: nop; .popsection");', "not an ordinary one"),
     "constructor": ("__attribute__((constructor)) static void f(void) { vm_now(); }", "section '.init_array'"),
     "absolute": ('__asm__(".globl vm_frames; .set vm_frames, 0xC0100000");', "vm_frames lies in no section"),
     "ifunc": (
@@ -307,8 +307,8 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_object_can_be_looked_at(name: str, tmp_path: Path) -> None:
-    """The plugin has room for so many ranges, lists of code and symbols take memory, and what reads them gives up: all
-    that was called our fault."""
+    """The plugin has room for a limited number of ranges, lists of code and symbols take memory, and their reader gives
+    up at a limit: all these failures were once reported as ours."""
     line, count, said = UNREADABLE[name]
     (tmp_path / "fifo.S").write_text(f".macro one\n{line}\n.endm\n.rept {count}\none\n.endr\n")
     subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
@@ -317,7 +317,7 @@ def test_object_can_be_looked_at(name: str, tmp_path: Path) -> None:
 
 
 def test_hooks_are_functions_of_the_files_own() -> None:
-    """A hook that is an address in the kernel would be called by it, and nobody would see that."""
+    """A hook at an address in the kernel would be called by the kernel, which would go undetected."""
     kernel = Elf(qemu.ROOT / qemu.KERNEL)
     entry = kernel.globals["vm_policy_in_fifo_fifo"]
     own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/fifo.o"))
@@ -331,11 +331,11 @@ def test_hook_of_the_core_is_refused(tmp_path: Path) -> None:
     hook = ".check = fifo_check,\n\t.tick = (bool (*)(void))((char *)vm_now + 3),"
     cheat = {FIFO: solution(FIFO).replace(".check = fifo_check,", hook)}
     made = graded(tmp_path, "clock", cheat, titles=[BELADY])
-    assert made.score == 0 and "its hook tick is no function of its own" in messages(made)
+    assert made.score == 0 and "its hook tick is not a function of its own" in messages(made)
 
 
 def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
-    """tomllib takes the square of a key's parts."""
+    """tomllib takes time quadratic in the number of a key's parts."""
     path = tmp_path / "answers.toml"
     for text, said in ((".".join("a" * 400) + " = 1", "a line of more than"), ("a = 1\n" * 6000, "more than 32 KiB")):
         path.write_text(text)
@@ -350,7 +350,7 @@ def test_answers_may_begin_with_a_mark_of_their_encoding(tmp_path: Path) -> None
 
 
 def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:
-    """What is included shows in the compiler's messages, what .incbin takes on the console."""
+    """Included text appears in the compiler's messages, .incbin's data on the console."""
     clock, others = lab.load(qemu.ROOT, "clock"), lab.others(qemu.ROOT, "clock")
     tree.lay(qemu.ROOT, clock, qemu.ROOT, tmp_path / "tree")
     tree.hide(tmp_path / "tree", clock, others)
@@ -386,7 +386,7 @@ def test_file_without_an_end_is_not_included(device: str, said: str, tmp_path: P
 
 
 def test_policy_that_is_slow_in_the_simulator_is_asked_no_further() -> None:
-    """It is asked up to 240 times for a shorter string: that was hours, if each took a minute."""
+    """It is called up to 240 times to find a shorter string: if each call took a minute, that was hours."""
     clock = lab.load(qemu.ROOT, "clock")
     test = next(one for one in clock.tests if one.title == BELADY)
     pages, asked = playback.pages_of(test), []
@@ -405,7 +405,7 @@ SANITIZERS = {"__asan_report_load4": 0, "__ubsan_handle_add_overflow_abort": 0, 
 
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_sanitizers_do_not_print_what_a_student_likes(name: str, tmp_path: Path) -> None:
-    """On the host, what the program prints says what its allocator or policy does."""
+    """On the host, the program's output says what its allocator or policy does."""
     (tmp_path / "fifo.S").write_text(f"call {name}\n")
     subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
     found = object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"])
@@ -413,7 +413,7 @@ def test_sanitizers_do_not_print_what_a_student_likes(name: str, tmp_path: Path)
 
 
 def test_quotient_with_remainder_is_allowed(tmp_path: Path) -> None:
-    """The compiler makes one call of both, of a function that the kernel has."""
+    """The compiler makes one call for both, of a function that the kernel has."""
     lines = "u64 f(u64 n, u64 d, u64 *r) { *r = n % d; return n / d; } s64 g(s64 n, s64 d) { return n % d + n / d; }"
     (tmp_path / "fifo.c").write_text(f"{solution(FIFO)}{lines}\n")
     words = [*compiler(), *FLAGS.split(), "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.c")]
@@ -424,7 +424,7 @@ def test_quotient_with_remainder_is_allowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", soak_but(["none", "loadctl"], "none"))
 def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
-    """A guard that is called as the one that it is compared with, or as one of ours."""
+    """A guard named like the one that it is compared with, or like one of ours."""
     token = "kernel/mm/guard/token.c"
     made = graded(tmp_path, "thrashing", {token: solution(token).replace('.name = "token"', f'.name = "{name}"')})
     assert made.score == 0
@@ -433,11 +433,11 @@ def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_parameter_is_a_variable_of_the_files_own(tmp_path: Path) -> None:
-    """What the grader sets on the command line would be written into the kernel."""
+    """The value that the grader sets on the command line would be written into the kernel."""
     ws = "kernel/mm/policy/ws.c"
     assert solution(ws).count("&tau_ms,") == 1
     made = graded(tmp_path, "workingset", {ws: solution(ws).replace("&tau_ms,", "(u32 *)&max_pfn,")})
-    assert made.score == 0 and "its parameter tau_ms is no variable of its own" in messages(made)
+    assert made.score == 0 and "its parameter tau_ms is not a variable of its own" in messages(made)
 
 
 OVER_THE_CAP = """
@@ -448,7 +448,8 @@ OVER_THE_CAP = """
 
 
 def test_stores_into_a_task_are_seen(tmp_path: Path) -> None:
-    """FIFO as use-once: it would give programs more frames than there are, through a task, which is no variable."""
+    """FIFO as use-once: by changing a task, which is not a variable, it would give programs more frames than the
+    cap."""
     symbols = (line.split() for line in (qemu.ROOT / plugin.SYMBOLS).read_text().splitlines())
     addresses = {row[2]: int(row[0], 16) for row in symbols}
     lines = OVER_THE_CAP.format(
@@ -463,7 +464,7 @@ def test_stores_into_a_task_are_seen(tmp_path: Path) -> None:
 
 
 def test_more_frames_than_the_cap_are_seen() -> None:
-    """Ten frames were evicted before a hundred others came; ten more are a file's."""
+    """Ten frames were evicted before a hundred others arrived; ten more hold pages of a file."""
     few, many, files = (list(range(*ends)) for ends in ((10,), (10, 110), (110, 120)))
     deeds = [(ZERO, few), (STORE, few), (WRITE, few), (ZERO, many), (FILE_READ, files), (REF, many + files)]
     events = np.zeros(sum(len(frames) for _, frames in deeds), EVENT)

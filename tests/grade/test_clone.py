@@ -1,4 +1,4 @@
-"""Assignments in a clone, where the solutions lie until `make lab` lays a starter over them."""
+"""Assignments in a clone, which contains the solutions until `make lab` copies a starter over them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confined import NEEDS_SANDBOX
 from grading import solution, submission
 from making import environment, make
 from tidemark import qemu
@@ -29,13 +30,13 @@ COMMANDS = [line.split("#")[0].strip() for line in re.findall(r"^    (make .*|gi
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git as the author Ada."""
+    """Runs git as the author Ada."""
     who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 def lay_venv(folder: Path) -> None:
-    """This tree's Python tools, as if they had been set up in another tree."""
+    """Installs this tree's Python tools as if they had been set up in another tree."""
     (folder / tree.VENV).mkdir()
     for path in (qemu.ROOT / tree.VENV).iterdir():
         (folder / tree.VENV / path.name).symlink_to(path)
@@ -47,7 +48,7 @@ def lay_venv(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def cloned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What this tree holds, with what is built of it, under git."""
+    """A git repository with this tree's files and its build."""
     folder = tmp_path_factory.mktemp("cloned") / "clone"
     tree.copy_files(qemu.ROOT, folder, [*tree.files_of(qemu.ROOT), *map(Path, TEXTS)])
     tree.copy_files(qemu.ROOT, folder, [*tree.built_files_of(qemu.ROOT), *map(Path, KERNEL)])
@@ -61,7 +62,7 @@ def cloned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clone(cloned: Path) -> Iterator[Path]:
-    """The same, as a test finds it: whatever the one before has committed or changed."""
+    """A fresh copy of it for each test, without commits and changes of the previous one."""
     yield cloned
     if (cloned / AWAY).is_dir():
         (cloned / AWAY).rename(cloned / ".git")
@@ -70,19 +71,19 @@ def clone(cloned: Path) -> Iterator[Path]:
 
 
 def few(clone: Path, name: str, *titles: str) -> None:
-    """Keep only these tests of a lab."""
+    """Keeps only these tests of a lab."""
     path = clone / f"labs/{name}/lab.toml"
     head, *tests = path.read_text().split("[[test]]")
     path.write_text("[[test]]".join([head, *(text for text in tests if any(title in text for title in titles))]))
 
 
 def grade(clone: Path, *words: object) -> subprocess.CompletedProcess:
-    """`tidemark grade WORDS` of a clone."""
+    """Runs `tidemark grade WORDS` in a clone."""
     return in_clone(clone, "grade", *words)
 
 
 def in_clone(clone: Path, *words: object) -> subprocess.CompletedProcess:
-    """The command of a clone, which finds its own tree by where its modules lie."""
+    """Runs the command in a clone; it finds its own tree by the location of its modules."""
     command = [clone / tree.VENV / "bin/python", "-m", "tidemark.cli", *map(str, words)]
     return subprocess.run(
         command, cwd=clone, env=environment(PYTHONPATH=str(clone / "tools")), capture_output=True, text=True
@@ -94,7 +95,7 @@ def lay_starter(clone: Path, name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-# --- as README says ---
+# --- the commands in README ---
 
 
 def test_readme_has_the_commands_of_an_assignment() -> None:
@@ -102,7 +103,7 @@ def test_readme_has_the_commands_of_an_assignment() -> None:
 
 
 def test_readme_s_commands_grade_the_starter(clone: Path) -> None:
-    """Up to the release: the starter gets nothing, what README shows is printed, and the solutions come back."""
+    """Up to the release: the starter gets nothing, the output is as in README, and the solutions return."""
     begin, grades, back, release = COMMANDS
     assert make(*begin.split()[1:], folder=clone).returncode == 0
     done = make(*grades.split()[1:], folder=clone, timeout=900)
@@ -127,11 +128,12 @@ def test_readme_s_commands_make_a_release(clone: Path) -> None:
     assert (clone / "build/tidemark-student.tar.gz").is_file()
 
 
-# --- what is right does not come from the place of the solution ---
+# --- correctness does not depend on the place of the solution ---
 
 
+@NEEDS_SANDBOX
 def test_solution_is_right_while_a_starter_is_committed(clone: Path, tmp_path: Path) -> None:
-    """HEAD itself has the starter, which gets nothing; the solution gets all, alone and in a class."""
+    """HEAD itself has the starter, which gets nothing; the solution gets full marks, alone and in a class."""
     few(clone, "clock", *TWO)
     lay_starter(clone, "clock")
     git(clone, "commit", "-qam", "my work")
@@ -159,7 +161,7 @@ def test_quiz_is_drawn_by_the_solution(clone: Path, tmp_path: Path) -> None:
 
 
 def test_instructorswithout_git_says_that_it_has_no_solution(clone: Path) -> None:
-    """Labs that are not graded by comparison are graded there all the same."""
+    """Labs that are not graded by comparison can be graded there."""
     lay_starter(clone, "clock")
     (clone / ".git").rename(clone / AWAY)
     done = grade(clone, "clock")
@@ -195,7 +197,7 @@ def test_release_refuses_at_once_and_says_what_to_do(clone: Path) -> None:
 
 
 def test_copy_is_watched_with_the_instructorsthat_it_is_made_of(tmp_path: Path) -> None:
-    """What a student's code must not read is in both."""
+    """Both contain what a student's code must not read."""
     instructors, copy = tmp_path / "tree", tmp_path / "tree/build/reference/tree"
     (instructors / "kernel").mkdir(parents=True)
     (copy / "kernel").mkdir(parents=True)
@@ -203,12 +205,12 @@ def test_copy_is_watched_with_the_instructorsthat_it_is_made_of(tmp_path: Path) 
     assert set(solutions.places(instructors)) == {instructors / "kernel", instructors / "build/reference"}
 
 
-# --- two graders of one tree ---
+# --- two graders in one tree ---
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree of one source file; what is made of it is counted in made.txt."""
+    """A tree of one source file; each build of a copy is counted in made.txt."""
     folder = tmp_path / "small"
     (folder / "kernel").mkdir(parents=True)
     (folder / "kernel/core.c").write_text("one\n")
@@ -235,7 +237,7 @@ def test_copy_is_made_once_and_again_when_the_instructorshas_changed(small: Path
 
 
 def test_copy_that_is_in_use_stays(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A grading that needs another one waits until the first has ended."""
+    """A grading that needs another copy waits until the first has ended."""
     place, ended, seen = small / "build/reference", threading.Event(), []
 
     def second() -> None:

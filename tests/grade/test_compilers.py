@@ -1,4 +1,4 @@
-"""What a grade says does not depend on the compiler."""
+"""A grade does not depend on the compiler."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.graded
 
 FIFO = "kernel/mm/policy/fifo.c"
 
-# gcc 14 refuses these; older compilers warn, and make a program of them.
+# gcc 14 refuses these; older compilers only warn, and build the program.
 REMOVES = "list_del(&fifo_data(page)->node);"
 REFUSED = {
     "hook of another type": (".check = fifo_check", ".check = fifo_select"),
@@ -28,7 +28,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 @pytest.mark.parametrize("mistake", REFUSED)
 def test_what_one_compiler_refuses_all_refuse(mistake: str, tried: Trial) -> None:
-    """In the kernel, and in the simulator, which the host's compiler makes."""
+    """In the kernel, and in the simulator, which the host's compiler builds."""
     old, new = REFUSED[mistake]
     tried.lay(changed(solution(FIFO), old, new))
     for target in ("build/kernel/mm/policy/fifo.o", "build/vmsim/fifo.fast"):

@@ -1,4 +1,4 @@
-"""Solutions that are right, and unlike the reference: whoever writes one of these has earned all points."""
+"""Correct solutions that differ from the reference: a student with one of these has earned full marks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def measured(theirs: Path, name: str) -> None:
-    """The figures of a lab are there."""
+    """Ensures that the figures of a lab exist."""
     measure(theirs, lab.load(qemu.ROOT, name), theirs.parent / f"figures-{name}")
 
 

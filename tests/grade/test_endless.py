@@ -1,4 +1,4 @@
-"""A policy whose select never returns: the host tests of all policies end, and name it."""
+"""A policy whose select never returns: the host tests of all policies end, and name the policy."""
 
 from __future__ import annotations
 

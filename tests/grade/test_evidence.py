@@ -1,5 +1,5 @@
-"""What is seen of a guest from outside: the string that a program refers to, what the policy decided, who touched what;
-and that the guest does not notice.
+"""Observations of a guest from outside: the string that a program refers to, the policy's decisions, forbidden
+accesses; and that the guest does not notice them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tidemark.strings import Given
 pytestmark = pytest.mark.graded
 
 FRAMES = 20
-PREFIX = list(range(1000, 1000 + 3 * FRAMES))  # sends away what others have in memory: see test_vmsim.py
+PREFIX = list(range(1000, 1000 + 3 * FRAMES))  # evicts the resident pages of other processes: see test_vmsim.py
 PAGE = 4096
 CHEAT = "kernel/mm/policy/cheat.c"
 
 
 @dataclass(frozen=True)
 class NoSandbox:
-    """A sandbox that is none: what runs here is our own."""
+    """A sandbox without confinement: the code here is our own."""
 
     def prefix(self, cwd: Path, writable: Sequence[Path], limit_s: float) -> list[str]:
         return []
@@ -49,10 +49,10 @@ class NoSandbox:
 
 @dataclass(frozen=True)
 class Machine:
-    """As much of a machine as a boot needs."""
+    """The parts of a machine that a boot needs."""
 
     scratch: Path
-    source: str  # the student's
+    source: str  # the student's source file
     tree: Path = qemu.ROOT
     sandbox: NoSandbox = NoSandbox()
     may_store: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def of_policy(policy: str, folder: Path) -> Machine:
 
 @pytest.fixture(scope="module")
 def cheating(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """A copy of the tree, as far as it is built, whose kernel has one policy more."""
+    """A copy of the tree with its build, whose kernel has one more policy."""
     tree = tmp_path_factory.mktemp("cheating")
     for name in ("boot", "kernel", "tools", "labs", "build/boot", "build/kernel"):
         shutil.copytree(qemu.ROOT / name, tree / name)
@@ -92,7 +92,7 @@ def cheating(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return Machine(tmp_path_factory.mktemp("scratch"), CHEAT, tree)
 
 
-# --- the string, and what the policy decided ---
+# --- the string, and the policy's decisions ---
 
 
 def refer(policy: str, pages: list[int], folder: Path) -> evidence.Evidence:
@@ -138,11 +138,11 @@ def test_repeated_page_is_several_references_and_no_victim(tmp_path: Path) -> No
     assert string.pages.tolist() == [0, 0, 0, 1, 0, 1, 1]
     assert not string.swapped_in.any() and string.victims == []
     assert len(set(string.frames[string.pages == 0])) == 1
-    assert string.frames[3] != string.frames[5] == string.frames[6]  # the zero page, then its own
+    assert string.frames[3] != string.frames[5] == string.frames[6]  # the zero page, then its own page
 
 
 def test_belady_with_three_frames_on_the_pages_alone(tmp_path: Path) -> None:
-    """The counts of textbooks, for FIFO: 9 and 10 faults, of which 5 are first ones."""
+    """The textbooks' counts for FIFO: 9 and 10 faults, of which 5 are first uses."""
     belady = "1 2 3 4 1 2 5 1 2 3 4 5"
     faults = {}
     for frames in (3, 4):
@@ -160,7 +160,8 @@ def events(*rows: tuple[int, int, int]) -> evidence.Evidence:
 
 
 def test_page_that_is_written_but_stays_is_no_victim() -> None:
-    """Laundered; evicted, and read into the same frame; evicted, and the frame another's; evicted, and never used."""
+    """Laundered; evicted, and read into the same frame; evicted, and its frame reused; evicted, and never used
+    again."""
     a, b, own = 0xB6000, 0xB6001, 0x08050
     store = evidence.STORE
     laundered = events((store, a, 5), (evidence.WRITE, 1, 5), (store, own, 9), (store, a, 5)).string(1)
@@ -175,7 +176,7 @@ def test_page_that_is_written_but_stays_is_no_victim() -> None:
 
 
 def test_array_is_told_from_what_was_mapped_before() -> None:
-    """A page above the array that was used before it, and one of the array that is used first after another space's."""
+    """A page above the array that was used before it, and one of the array first used after another space's page."""
     old, low, high, own = 0xB6010, 0xB6000, 0xB6001, 0x08050
     pages = events(
         *((evidence.REF, page, at) for at, page in enumerate([old, own, low, own, high, own, old, own, low]))
@@ -184,7 +185,7 @@ def test_array_is_told_from_what_was_mapped_before() -> None:
     assert pages.main_space() == 1 and pages.string(0).pages.tolist() == []
 
 
-# --- moves of pages, spaces, time ---
+# --- transfers of pages, spaces, time ---
 
 
 def test_every_page_of_the_kernels_own_count_is_seen_to_move(tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def test_budget_ends_an_endless_loop(tmp_path: Path) -> None:
     made = of_policy("fifo", tmp_path).boot("thrash 1 64 100000000", refs=NO_REFS, budget=100_000_000)
     assert made.outcome is Outcome.HUNG and "instructions" in made.reason
     assert made.evidence.over_budget and made.evidence.whole
-    assert 100_000_000 < made.evidence.instructions < 104_500_000  # asked at the next tick, of 4 ms
+    assert 100_000_000 < made.evidence.instructions < 104_500_000  # checked at the next tick, after 4 ms
 
 
 @pytest.mark.parametrize(
@@ -270,7 +271,7 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
         Outcome.PANICKED,
         "the machine came to a stop: qemu: fatal",
     )
-    with pytest.raises(LabError, match="cut off"):
+    with pytest.raises(LabError, match="stops early"):
         ending(qemu.OK, 33, "", replace(some, whole=False))
     ran = replace(some, instructions=1)
     assert ending(qemu.NO_QEMU, 1, "", ran)[1] == "the kernel ended the machine itself, by machine_exit(0) or its like"
@@ -281,7 +282,7 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_kernel_that_ends_the_machine_is_told(cheating: Machine) -> None:
-    """The student's doing, and no fault of QEMU."""
+    """The student's code causes it, not QEMU."""
     main = cheating.tree / "kernel/main.c"
     text = main.read_text()
     try:
@@ -301,13 +302,13 @@ def test_kernel_that_does_not_fit_is_told(tmp_path: Path) -> None:
     image = bytearray((qemu.ROOT / qemu.KERNEL).read_bytes()[: 64 << 10])
     assert kernel_size.end(image) < 8 << 20
     at = kernel_size.HEADER.unpack_from(image)[0]
-    image[at + 20 : at + 24] = (900 << 20).to_bytes(4, "little")  # bytes in memory of the first segment
+    image[at + 20 : at + 24] = (900 << 20).to_bytes(4, "little")  # memory size of the first segment in bytes
     tree = tmp_path / "tree"
     (tree / qemu.KERNEL).parent.mkdir(parents=True)
     (tree / qemu.KERNEL).write_bytes(image)
     made = replace(of_policy("fifo", tmp_path), tree=tree).boot("true", mem="16M")
     assert made.outcome is Outcome.NO_BOOT and not made.evidence.programs_ran
-    assert made.reason.endswith(" and this machine has 16 MiB: a static array in your files is too large")
+    assert made.reason.endswith(" but this machine has 16 MiB: a static array in your files is too large")
 
 
 # --- breaches ---
@@ -373,7 +374,7 @@ def test_each_deed_is_seen(deed: int, cheating: Machine) -> None:
 
 
 def test_program_that_is_killed_for_memory_is_seen(tmp_path: Path) -> None:
-    """What a shell ran beside others may be gone, and the command has ended well."""
+    """A program in the background may have been killed although the command ended successfully."""
     made = of_policy("fifo", tmp_path).boot("sh -c 'thrash 1 32768 1; true'", vm="fifo", mem="16M", swap="none")
     assert made.outcome is Outcome.RIGHT and made.evidence.count(evidence.KILLED) == 1
     verdict = work.undone(LabTest("a run", 1, "runs"), Mock(), made, Mock())
@@ -394,7 +395,7 @@ def test_the_same_policy_is_honest_without_its_deed(cheating: Machine) -> None:
 
 
 def test_interrupt_between_a_call_and_the_function_is_nobodys_fault(cheating: Machine) -> None:
-    """Twenty pages go, and for each it calls functions 400,000 times: two instructions at least."""
+    """Twenty pages are evicted, and for each it calls functions 400,000 times: at least two instructions."""
     made, plain = (
         cheating.boot("refstring 1-60", vm="cheat", frames=40, cmdline=cmdline)
         for cmdline in (f"cheat.deed={HONEST}", "")
@@ -403,7 +404,7 @@ def test_interrupt_between_a_call_and_the_function_is_nobodys_fault(cheating: Ma
     assert made.outcome is Outcome.RIGHT and made.evidence.breaches == []
 
 
-# --- what of the kernel is the student's ---
+# --- the student's part of the kernel ---
 
 
 def test_objects_are_found_where_the_linker_put_them() -> None:
@@ -430,7 +431,7 @@ def linked_objects() -> list[Path]:
 def test_object_that_is_not_in_the_kernel_is_refused(cheating: Machine) -> None:
     with pytest.raises(LabError, match="run `make`"):
         elf.place(elf.Elf(qemu.ROOT / qemu.KERNEL), elf.Elf(cheating.tree / cheating.objects[0]))
-    with pytest.raises(LabError, match="is no object file"):
+    with pytest.raises(LabError, match="is not an object file"):
         elf.Elf(qemu.ROOT / qemu.INITRD)
 
 
@@ -443,7 +444,7 @@ def test_layout_of_struct_page_is_the_compilers(tmp_path: Path) -> None:
 
 
 def test_files_on_a_disk_are_not_taken_for_swap(tmp_path: Path) -> None:
-    """filescan writes 64 pages of the disk and reads them twice; 20 frames are not enough for the array beside it."""
+    """filescan writes 64 pages of the disk and reads them twice; 20 frames are not enough for the array in addition."""
     image = tmp_path / "disk.img"
     image.write_bytes(bytes(64 * PAGE))
     run = "filescan /dev/sda 1 read fill; refstring 1-60 1-60; cat /dev/sda > /dev/null"

@@ -1,4 +1,4 @@
-"""The labs in gdb: the five faults show, and are where the key says; keys of `follow` are of the run itself."""
+"""The labs in gdb: the five faults appear at the places in the key; keys of `follow` are those of the run itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from confined import NEEDS_SANDBOX
 from debugger import marked, replayed
 from gdbstub import Stub
 from lab import tidemark
@@ -30,7 +31,7 @@ MIB = 1 << 20
 
 
 def verdicts(folder: Path, text: str, release: Path = qemu.ROOT) -> list[Verdict]:
-    """What becomes of the lab's tests with these answers."""
+    """The verdicts on the lab's tests with these answers."""
     (folder / ANSWERS).parent.mkdir(parents=True, exist_ok=True)
     (folder / ANSWERS).write_text(text)
     hunt = lab.load(qemu.ROOT, "hunt")
@@ -70,7 +71,7 @@ def test_a_fault_shows_and_its_tree_is_right_without_it(name: str, tmp_path: Pat
 
 @pytest.mark.soak
 def test_hunt4_can_be_walked_with_what_the_handout_says(tmp_path: Path) -> None:
-    """From the word that should not be read to the entry, and to the flush that comes only when all is over."""
+    """From the word that must not be read to its page-table entry, and to the flush that comes too late."""
     machine = HUNTED["hunt4"]
     words = ("run", "-q", "--image", str(machines.make(qemu.ROOT, machine)), "-o", str(tmp_path / "run"), *machine.run)
     tidemark(*words, cwd=tmp_path)
@@ -90,7 +91,7 @@ def test_lists_of_machines_hold_nothing_that_moves_lines() -> None:
 
 
 def entry(folder: Path, image: Path, at: int, address: int, scratch: Path) -> int:
-    """The page-table entry of an address in the directory in use, read from memory without gdb."""
+    """The page-table entry of an address in the current directory, read from memory without gdb."""
     run = places.Places(results.load(folder), image, scratch)
     try:
         arrived = run.go(places.Place("here", at=at))
@@ -101,7 +102,7 @@ def entry(folder: Path, image: Path, at: int, address: int, scratch: Path) -> in
     finally:
         run.close()
     memory = np.fromfile(scratch / "memory", "<u4")
-    # eax ... eip, eflags, six segments, three bases and k_gs_base, then cr0, cr2, cr3: of 32 bits each
+    # eax ... eip, eflags, six segments, three bases and k_gs_base, then cr0, cr2, cr3: 32 bits each
     words = np.frombuffer(bytes.fromhex(registers[: 24 * 8]), "<u4")
     directories = [int(word) for word in words if word and word % 4096 == 0 and word < 8 * MIB]
     for directory in directories:
@@ -116,7 +117,7 @@ def test_keys_of_follow_are_those_of_the_run(tmp_path: Path) -> None:
     quiz = lab.load(qemu.ROOT, "follow").quiz
     assert quiz
     (machine,) = machines.listed(qemu.ROOT, "follow")
-    image = machines.make(qemu.ROOT, machine)  # of today's kernel, so that no other test makes it anew meanwhile
+    image = machines.make(qemu.ROOT, machine)  # from today's kernel, so that no other test builds it meanwhile
     shutil.rmtree(qemu.ROOT / followed.KEPT, ignore_errors=True)
     ada = personal.drawn(qemu.ROOT, "follow", quiz, Personal("Ada", SECRET))
     keys = {each.name: each.key for each in ada.asked}
@@ -155,9 +156,10 @@ def test_a_sheet_of_follow_has_commands_and_takes_hexadecimal() -> None:
     assert sheet.number("0x") is None and sheet.number("-1") is None and sheet.number("9" * 14) is None
 
 
+@NEEDS_SANDBOX
 def test_follow_without_a_secret_says_so(tmp_path: Path) -> None:
     refused = tidemark("grade", "follow", "--submission", str(qemu.ROOT / "labs/follow"), cwd=tmp_path)
-    assert refused.returncode and "who has the course's secret grades it" in refused.stderr
+    assert refused.returncode and "grading it takes the course's secret" in refused.stderr
 
 
 def test_a_students_tree_has_machines_but_neither_list_nor_keys() -> None:

@@ -1,6 +1,6 @@
-"""Grading a class: whatever one submission does costs the others nothing, and nothing is graded twice.
+"""Grading a class: a submission never affects the others, and nothing is graded twice.
 
-The grader is a stand-in where what it says is of no matter: it gives points for the digits of the file.
+The grader is a stand-in if its verdicts do not matter: it gives points for the digits in the file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from confined import NEEDS_SANDBOX
 from lab import tidemark
 from tidemark import cluster, qemu
 from tidemark.commands import grade_class
@@ -78,18 +79,18 @@ class Room:
         self.ran: list[str] = []
 
     def hand_in(self, name: str, code: str) -> None:
-        """A folder with the lab's file."""
+        """Makes a folder with the lab's file."""
         (self.submissions / name / FILE).parent.mkdir(parents=True, exist_ok=True)
         (self.submissions / name / FILE).write_text(code)
 
     def look(self, now: class_run.Progress) -> None:
-        """Note what is said."""
+        """Notes what is reported."""
         self.says += [now.news] if now.news else []
 
     def grade(
         self, slots: int = 2, look: Callable | None = None, where: class_run.Where | None = None
     ) -> class_table.Gradebook:
-        """Grade what is missing; `ran`: whom that were."""
+        """Grades what is missing; `ran`: the submissions graded."""
         secret = self.secret.read_bytes() if self.secret else b""
         book = class_table.Gradebook(self.submissions, LAB, self.out, class_table.digest([secret]), {})
         book.settle()
@@ -104,19 +105,19 @@ class Room:
         return book
 
     def files(self) -> dict[str, bytes]:
-        """All that lies in the folder of grades."""
+        """All files in the folder of grades."""
         return {
             str(path.relative_to(self.out)): path.read_bytes() for path in sorted(self.out.rglob("*")) if path.is_file()
         }
 
     def rows(self) -> list[str]:
-        """class.csv without its head."""
+        """class.csv without its header."""
         return (self.out / class_table.TABLE).read_text("utf-8").splitlines()[1:]
 
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
-    """An empty one."""
+    """An empty room."""
     (tmp_path / "stand_in.py").write_text(STAND_IN)
     monkeypatch.setattr(isolation, "GRADER", [sys.executable, str(tmp_path / "stand_in.py")])
     return Room(tmp_path)
@@ -192,7 +193,7 @@ def test_number_of_jobs_changes_no_byte(room: Room) -> None:
     assert room.files() == first
 
 
-LONG = "x" * 240  # its folder would be no trouble, but what is written before it is there
+LONG = "x" * 240  # its folder would be allowed, but not the longer names of files written before it
 
 
 def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,14 +270,14 @@ def test_ctrl_c_keeps_what_is_done_and_ends_what_runs(room: Room) -> None:
 
 
 class Losing(cluster.Local):
-    """A machine that goes away with what it runs, some times."""
+    """A machine that is sometimes lost with what it runs."""
 
     def __init__(self, times: int) -> None:
         super().__init__(1)
         self.times = times
 
     def submit(self, function: Callable, *args: object) -> Future:
-        """Lost, or done."""
+        """Loses the task, or does it."""
         if not self.times:
             return super().submit(function, *args)
         self.times -= 1
@@ -291,7 +292,7 @@ def test_submission_that_is_lost_is_graded_again_but_not_for_ever(room: Room) ->
     assert room.says[0] == "ada: lost, and graded again: a worker died"
     room.hand_in("ada", "8")
     lost = room.grade(where=Losing(cluster.LOST_MOST + 1)).students[0]
-    assert lost.reason == f"lost {cluster.LOST_MOST + 1} times with what ran it: a worker died"
+    assert lost.reason == f"lost {cluster.LOST_MOST + 1} times with its worker: a worker died"
 
 
 def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
@@ -308,7 +309,7 @@ def test_folder_of_grades_is_refused_where_it_cannot_be(room: Room) -> None:
     with pytest.raises(LabError, match="is the folder of the submissions"):
         room.grade()
     room.submissions = room.folder / "nowhere"
-    with pytest.raises(LabError, match="nowhere is no folder"):
+    with pytest.raises(LabError, match="nowhere is not a folder"):
         room.grade()
 
 
@@ -413,6 +414,7 @@ def test_cluster_gives_the_same_bytes(room: Room) -> None:
     assert room.files() == near
 
 
+@NEEDS_SANDBOX
 def test_real_grader_grades_what_does_not_compile(tmp_path: Path) -> None:
     lab = labs.load(qemu.ROOT, labs.names(qemu.ROOT)[0])
     bad, hidden = tmp_path / "handed-in/ada", tmp_path / "secret" / f"{lab.name}.toml"

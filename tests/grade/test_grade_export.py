@@ -1,4 +1,4 @@
-"""Grades: as a file, as a report, as a picture, and as other systems take them."""
+"""Grades as files, reports, pictures, and in the formats of other systems."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RUNNER = {
 
 @pytest.fixture(autouse=True)
 def _runner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Classroom 50's runner says."""
+    """The settings of Classroom 50's runner."""
     for name, value in RUNNER.items():
         monkeypatch.setenv(name, value)
 
@@ -55,7 +55,7 @@ def test_a_grade_survives_being_written(tmp_path: Path) -> None:
 
 
 def turned(value: object) -> object:
-    """The same value, its mappings in the other order, its whole numbers as floats or numpy's."""
+    """The same value with mappings in reverse order, and whole numbers as floats or numpy's."""
     if isinstance(value, Mapping):
         return {name: turned(value[name]) for name in reversed(list(value))}
     if isinstance(value, list):
@@ -89,7 +89,7 @@ def test_figures_without_a_value_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (["schema"], "tidemark-grade/2", 'schema is "tidemark-grade/2", and this reads tidemark-grade/1'),
+        (["schema"], "tidemark-grade/2", 'schema is "tidemark-grade/2", but this reads tidemark-grade/1'),
         (["schema"], None, "schema is null"),
         (["lab"], 7, "lab is 7, which is not text"),
         (["tests"], {}, "tests is {}, which is not a list"),
@@ -100,11 +100,11 @@ def test_figures_without_a_value_are_left_out() -> None:
         (["tests", 2, "fraction"], 1.5, "tests[2]: points are 2 and fraction is 1.5"),
         (["tests", 2, "outcome"], "great", 'tests[2]: outcome is "great"; it is one of right, over budget'),
         (["tests", 2, "hidden"], 0, "tests[2]: hidden is 0, which is not true or false"),
-        (["tests", 2, "given"], 2, "tests[2]: given is 2, but it comes to 1.4"),
+        (["tests", 2, "given"], 2, "tests[2]: given is 2, but the tests give 1.4"),
         (["tests", 2, "figures"], {"a": "b"}, "figures[0]"),
         (["tests", 1, "plot", "lines"], {"a": [[1]]}, "tests[1].plot.lines.a: [1] is not a point"),
         (["tests", 1, "plot", "x"], 1, "tests[1].plot: x is 1, which is not text"),
-        (["score"], 20, "score is 20, but it comes to 5.9"),
+        (["score"], 20, "score is 20, but the tests give 5.9"),
         (["notes"], [1], "notes[0]"),
         (["meta"], {"a": 1}, "meta[0]"),
     ],
@@ -199,7 +199,7 @@ def test_the_picture_is_a_png_of_the_grade(tmp_path: Path) -> None:
 
 
 def test_gradescope() -> None:
-    """By the specification: names, types and values of the members."""
+    """Checked against the specification: names, types and values of the members."""
     data = json.loads(export.export(sample(), "gradescope"))
     assert set(data) == {"score", "output", "output_format", "tests"}
     assert data["score"] == 5.9 and data["output_format"] == "text"
@@ -224,7 +224,7 @@ def test_gradescope_s_output_does_not_tell_what_hidden_tests_gave() -> None:
 
 
 def test_prairielearn() -> None:
-    """By the specification: score from 0 to 1, tests, pictures as data URLs."""
+    """Checked against the specification: score from 0 to 1, tests, pictures as data URLs."""
     data = json.loads(export.export(sample(), "prairielearn"))
     assert set(data) == {"gradable", "score", "message", "output", "tests", "images"}
     assert data["gradable"] is True and data["score"] == pytest.approx(5.9 / 20)
@@ -258,7 +258,7 @@ def test_autolab() -> None:
     assert "\n".join(lines) == REPORT
 
 
-# junit-10.xsd: what each element may have (attributes, those it must have, children).
+# junit-10.xsd: for each element its attributes, the required ones, and its children.
 JUNIT = {
     "testsuites": ({"name", "time", "tests", "failures", "errors"}, set(), {"testsuite"}),
     "testsuite": (
@@ -372,7 +372,7 @@ def test_classroom50_needs_its_runner(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("hidden", [False, True])
 def test_note_does_not_tell_what_a_hidden_run_was(hidden: bool, tmp_path: Path) -> None:
-    """The command line is in the kernel: a policy prints it in a line that is quoted."""
+    """The kernel has the command line: a policy prints it in a line that is quoted."""
     boot = Boot(Outcome.RIGHT, "", "Score: frames=17 seed=77\n", NOTHING)
     clock = lab.load(qemu.ROOT, "clock")
     test = replace(clock.tests[0], hidden=hidden)

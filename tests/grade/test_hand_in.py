@@ -1,4 +1,4 @@
-"""What a student hands in, packed; and one test alone."""
+"""Packing a student's submission, and running a single test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_starter_or_missing_file_is_not_packed(clock: Lab, tmp_path: Path) -> No
 def test_command_packs_this_tree_and_asks_nothing(tmp_path: Path) -> None:
     done = tidemark("hand-in", "clock", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert FIFO in done.stdout and "clock-handin.zip is to be handed in" in done.stdout
+    assert FIFO in done.stdout and "Hand in clock-handin.zip" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["clock-handin.zip"]
 
 
@@ -78,6 +78,6 @@ def test_grade_of_one_test_says_that_it_is_a_part(tmp_path: Path) -> None:
     made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady's string with 3")
     assert len(made.tests) == 1 and made.score == made.most > 0
     assert text.report(made).splitlines()[-2:] == [
-        "note: this is a part: one test of the lab, and the points of no other",
+        "note: this is a part: one test of the lab, without the points of others",
         text.score(made),
     ]

@@ -1,4 +1,4 @@
-"""The lab `buddy`: full marks for the solution, and for each mistake the words that name it."""
+"""The lab `buddy`: full marks for the solution, and for each mistake a message that names it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.graded
 BUDDY = "kernel/mm/frame/buddy.c"
 RANDOM, MERGE, MISUSE, DAMAGE, SOUND = (
     "2000 random operations",
-    "buddies merge, whoever comes back last",
+    "buddies merge in either order",
     "a block freed twice, or at a wrong address, is caught",
     "buddy_check notices damage",
-    "blocks are aligned, whole, and nobody else's",
+    "blocks are aligned, whole, and do not overlap",
 )
-# What a student might get wrong: a piece of the solution, what is there instead, the test that notices, what it says.
+# Possible mistakes of a student: a piece of the solution, its replacement, the test that detects it, the message.
 MISTAKES = {
     "never_merges": (
         "\tif (free_buddy(z, pfn, order))\n\t\tfree_by_merging(z, pfn, order);\n\telse\n",
@@ -70,7 +70,7 @@ MISTAKES = {
         "\tfor (k = MAX_ORDER - 1; k > order && list_empty(&z->free_area[k].list); k--)\n\t\t;\n"
         "\tif (k == order)\n\t\treturn NULL;\n",
         RANDOM,
-        "would have done",
+        "would suffice",
     ),
     "does_not_know_a_merged_page": (" && page->lru.next != INSIDE", "", MISUSE, "once more, and nothing happened"),
     "takes_any_address": ("\tASSERT(!(pfn & ((1u << order) - 1)));\n", "", MISUSE, "address of its second frame"),
@@ -130,7 +130,7 @@ def test_mistake_is_named(name: str, tried: Trial, monkeypatch: pytest.MonkeyPat
 
 
 def test_nobody_speaks_for_the_driver(tried: Trial) -> None:
-    """What the driver says is judged. On the host there are functions that the kernel lacks."""
+    """The driver's output decides. On the host there are functions that the kernel lacks."""
     says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
     source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
     tried.lay(source.replace("#define INSIDE", "int puts(const char *text);\n#define INSIDE"))
@@ -151,7 +151,8 @@ static void say(const char *text)
 
 
 def test_what_is_hidden_in_an_instruction_says_nothing(tried: Trial) -> None:
-    """A system call on the host, of a program that has nothing open to print to, and may not look into the driver."""
+    """A system call on the host, by a program that has no open file to print to, and may not read the driver's
+    memory."""
     begin = "void buddy_init(struct zone *z)\n{\n"
     tried.lay(changed(solution(BUDDY), begin, HIDDEN + begin + '#ifdef HOST_TEST\n\tsay("x\\n");\n#endif\n'))
     verdict = tried.judge_on_host(tried.test(RANDOM))
@@ -172,7 +173,8 @@ def test_whoever_prints_much_loses_nothing(tried: Trial) -> None:
 
 @pytest.mark.parametrize(("word", "status", "is_right"), [("", 0, True), ("x", 0, False), ("", -9, False)])
 def test_only_the_drivers_own_lines_count(word: str, status: int, is_right: bool, tried: Trial) -> None:
-    """Who finds the grader's pipe does not know the word; and a driver that was killed has not said it all."""
+    """Code that finds the grader's pipe does not know the word; and a driver that was killed has not printed
+    everything."""
     tried.lay(solution(BUDDY))
     test = tried.test(MERGE)
     assert tried.judge_on_host(test).outcome is Outcome.RIGHT
@@ -189,7 +191,7 @@ def test_nothing_runs_before_it_is_called(tried: Trial) -> None:
     early = "__attribute__((constructor)) static void early(void)\n{\n\tmax_pfn += !max_pfn;\n}\n"
     tried.lay(f"{solution(BUDDY)}#ifdef HOST_TEST\n{early}#endif\n")
     verdict = tried.judge_on_host(tried.test(RANDOM))
-    assert verdict.outcome is Outcome.BROKE_RULE and "code that nobody calls" in verdict.message
+    assert verdict.outcome is Outcome.BROKE_RULE and "code that runs without a call" in verdict.message
 
 
 def test_long_line_of_the_students_is_read_at_once() -> None:
@@ -200,7 +202,7 @@ def test_long_line_of_the_students_is_read_at_once() -> None:
 
 
 def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Trial) -> None:
-    """In the kernel: one allocation in 500 gives the frame of the one before once more."""
+    """In the kernel: one allocation in 500 returns the previous frame once more."""
     page = "\tpage = list_first_entry(&z->free_area[order].list, struct page, lru);\n\tblock_remove(z, page, order,"
     again = (
         "\tstatic struct page *last;\n\tstatic u32 nr;\n\n\tif (last && !order && ++nr % 500 == 0)\n\t\treturn last;\n"
@@ -214,7 +216,7 @@ def test_kernel_whose_frames_are_given_twice_does_not_pass(tried: Trial) -> None
 
 
 def seen(*events: tuple[int, int, int, int]) -> Evidence:
-    """Evidence of (kind, space, page, frame)."""
+    """Evidence of events (kind, space, page, frame)."""
     rows = [(kind, 0, space, a, b, at, at) for at, (kind, space, a, b) in enumerate(events)]
     return Evidence(np.array(rows, EVENT), [], len(rows), 0, False, True)
 
@@ -223,7 +225,7 @@ def test_use_of_a_frame_by_two_pages_at_a_time() -> None:
     two = [(BIRTH, 1, 0, 0), (BIRTH, 2, 0, 0)]
     mine = [(ZERO, 1, 0, 9), (STORE, 1, 0x500, 9)]
     assert runs.used_twice(seen(*two, *mine, (REF, 1, 0x500, 9))) == ""
-    assert "process 2, which is no later child" in runs.used_twice(seen(*two, *mine, (REF, 2, 0x500, 9)))
+    assert "process 2, which is not its later child" in runs.used_twice(seen(*two, *mine, (REF, 2, 0x500, 9)))
     assert "as page 0x500 and, by process 1, as page 0x600" in runs.used_twice(seen(*two, *mine, (REF, 1, 0x600, 9)))
     taken = [*two, *mine, (ZERO, 2, 0, 9), (STORE, 2, 0x500, 9)]
     assert runs.used_twice(seen(*taken)) == ""
@@ -248,7 +250,7 @@ def test_model_halves_and_merges() -> None:
 
 
 def test_model_is_the_same_in_any_order() -> None:
-    """The same free frames make the same blocks, however they came to be free."""
+    """The same free frames form the same blocks, whatever the order of frees."""
     numbers, frames = random.Random(1), buddy.Frames(0, 1024)
     pfns = [pfn for pfn in range(1024) if numbers.random() < 0.9]
     numbers.shuffle(pfns)

@@ -21,9 +21,9 @@ WEIGHTS, SLEEPER, SAVER, FORKS, SIX = (
     "a sleeper runs as soon as it wakes",
     "a long sleep saves nothing up",
     "forking wins no time",
-    "nobody starves among six",
+    "no task starves among six",
 )
-# What a student might get wrong: a piece of the solution, what is there instead, the test that notices, what it says,
+# Possible mistakes of a student: a piece of the solution, its replacement, the test that detects it, the message,
 # and the outcome.
 MISTAKES = {
     "ignores_nice": (
@@ -115,16 +115,16 @@ FAKED = [(2, 3), (3, 60), (2, 0), (3, 60), (2, 2)]
 
 
 def options(**given: object) -> shares.Options:
-    """Of two processes of nice 0 for 100 ms, or as given."""
+    """Options for two processes of nice 0 for 100 ms, unless given."""
     return shares.options_of(
         model.Test("t", 1, "shares", {"nice": [0, 0], "ms": 100, "measure": "lag", "full": 1, "none": 2, **given})
     )
 
 
 def seen(*turns: tuple[int, int]) -> Evidence:
-    """Evidence of an instruction in init (space 1), then a parent that is space 2, with children 3 and 4, and these
-    turns (space, ms) after it has let them begin; all instructions are the programs'. A turn of 0 ms: only the kernel
-    executes something in it.
+    """Evidence of an instruction in init (space 1), then a parent in space 2 with children 3 and 4, and these
+    turns (space, ms) after it has let them begin; all instructions are executed by programs. A turn of 0 ms: only the
+    kernel executes something in that space.
     """
     base = shares.MMAP_PAGES.start
     rows = [(SWITCH, 0, 1, 0, 0, 0, 0), (STORE, 0, 1, base + 7, 0, 0, 0)]
@@ -151,7 +151,7 @@ def test_turn_of_who_sleeps_is_none() -> None:
 
 
 def test_lag_is_that_of_the_worst_time() -> None:
-    """Together they have their halves; but for 30 ms the second had nothing, and for 20 the first."""
+    """In total they have half each; but for 30 ms the second had nothing, and for 20 ms the first."""
     value, said = shares.lag(
         options(), shares.turns(seen((2, 1), (3, 30), (4, 20), (4, 20), (3, 30), (2, 1)), options())
     )

@@ -1,4 +1,4 @@
-"""The lab `paging`: what the grader says of kernels with one mistake each, pretended ones and real ones."""
+"""The lab `paging`: the grader's messages about kernels with one mistake each, simulated ones and real ones."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.graded
 WALK, ANON = "kernel/arch/x86/walk.c", "kernel/mm/space/anon.c"
 ZERO_FRAME = 1
 
-# --- pretended kernels ---
+# --- simulated kernels ---
 
 
 @dataclass
 class Pretended:
-    """A kernel in which pages have frames, and nothing else; `mistake` is what it does wrong."""
+    """A kernel in which pages have frames, and nothing else; `mistake` selects its mistake."""
 
     mistake: str = ""
     tables: dict[int, dict[int, int]] = field(default_factory=lambda: {0: {}})
@@ -39,7 +39,7 @@ class Pretended:
     step: Step = field(default_factory=Step)
 
     def steps(self, script: list[Operation]) -> list[Step]:
-        """What is seen of it."""
+        """The observed steps."""
         seen = []
         for one in script:
             self.step = Step()
@@ -48,7 +48,7 @@ class Pretended:
         return seen
 
     def take(self, source: int | None = None, silent: bool = False) -> int:
-        """A frame: cleared, or copied from another one."""
+        """Takes a frame: cleared, or copied from another one."""
         frame = self.free.pop()
         self.users[frame] = 1
         if source is not None and not silent:
@@ -58,7 +58,7 @@ class Pretended:
         return frame
 
     def drop(self, process: int, page: int) -> None:
-        """A process gives a page up."""
+        """A process frees a page."""
         frame = self.tables[process].pop(page, ZERO_FRAME)
         if frame != ZERO_FRAME:
             self.users[frame] -= 1
@@ -66,7 +66,7 @@ class Pretended:
                 self.free.append(frame)
 
     def table_for(self, one: Operation) -> None:
-        """Clear a table, if the range has none."""
+        """Clears a page table, if the range has none."""
         at = one.first // PAGES_PER_TABLE
         if at not in self.ranges[one.process]:
             self.ranges[one.process].add(at)
@@ -129,7 +129,7 @@ class Pretended:
 
 
 def said_of(mistake: str, script: list[Operation], tables: bool = False) -> str:
-    """The first difference that the grader finds in a pretended kernel."""
+    """The first difference that the grader finds in a simulated kernel."""
     return paging.difference(script, Pretended(mistake).steps(script), Family(True, True, tables))
 
 
@@ -200,7 +200,7 @@ def test_unknown_operation_is_named(script: str) -> None:
 
 
 def test_torn_fork_is_found() -> None:
-    """A parent stores to a page after the fork, and the child has it in the same frame."""
+    """A parent stores to a page after the fork, and the child has the page in the same frame."""
     rows = [(STORE, 1, 7, 40), (ZERO, 1, 0, 41), (STORE, 1, 7, 40), (BIRTH, 2, 0, 0), (STORE, 2, 7, 40)]
     events = np.array([(kind, 0, space, a, b, 0, 0) for kind, space, a, b in rows], EVENT)
     assert "wrote to its page at 0x7000" in torn_fork(Evidence(events, [], 0, 0, False, True))
@@ -217,7 +217,7 @@ WRITE, AGAIN, RETURNED, AT_ONCE, LAST = (
     "the parent writes at once, and gets a copy",
     "the last owner of a frame keeps it",
 )
-# A file, a piece of the solution, what is there instead, the test that notices, what it says.
+# A file, a piece of the solution, its replacement, the test that detects it, the message.
 REAL_MISTAKES = {
     "parent_may_still_write": (
         ANON,
@@ -287,12 +287,13 @@ def test_real_mistake_is_told(name: str, tried: Trial) -> None:
         text = solution(path)
         (tried.machine.tree / path).write_text(changed(text, old, new) if path == file else text)
     verdict = tried.judge(tried.test(title))
-    # What lies in a frame that was not cleared may be fatal before the workload begins.
+    # The content of a frame that was not cleared may be fatal before the workload begins.
     assert verdict.fraction == 0 and (said in verdict.message or "did not begin" in verdict.message), verdict
 
 
 def test_script_is_followed_in_a_real_kernel(tried: Trial) -> None:
-    """Eight processes at random: every frame is where the script says, and a read finds what was written."""
+    """Eight processes at random: every page is in the frame that the script requires, and reads return what was
+    written."""
     for path in (WALK, ANON):
         (tried.machine.tree / path).write_text(solution(path))
     test = model.Test("all", 1, "paging", {"seed": 7, "operations": 600, "pages": 30, "processes": 8})

@@ -1,7 +1,7 @@
-"""The labs `clock`, `twoq` and `workingset`: what the grader says of policies with one mistake each.
+"""The labs `clock`, `twoq` and `workingset`: the grader's messages about policies with one mistake each.
 
-All mistakes are policies of their own names in one kernel, so that it is built once. They are pieces of the reference
-solutions with something else in their place; js2q (tests/kernel/policies) is another good design.
+All mistakes are policies with their own names in one kernel, so that it is built once. They are the reference solutions
+with some pieces replaced; js2q (tests/kernel/policies) is another good design.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 
 def judge(tried: Machine, lab_name: str, title: str, policy: str) -> Verdict:
-    """A lab's test of a policy that is under its own name in the kernel."""
+    """Judges a policy that has its own name in the kernel with a test of the lab."""
     test = next(test for test in lab.load(qemu.ROOT, lab_name).tests if test.title == title)
     options = dict(test.options)
     options["like"] = options.get("policy", "ws")
     options["policy"] = options["vm"] = policy
-    for name in ("work", "reads"):  # parts of what the starter's kernel does, which has no such policy
+    for name in ("work", "reads"):  # shares of what the starter's kernel does, which lacks this policy
         options.pop(name, None)
     own = [word.replace("ws.", f"{policy}.") for word in options.get("set", [])]
     test = replace(test, options=options | {"set": own})
@@ -109,7 +109,7 @@ PRICE, RARELY = (
     "a page used within tau stays, one used more rarely does not",
 )
 AT_WORK = "four processes, memory for two: two are at work at a time"
-STARVED = "nobody waits for ever"
+STARVED = "no process waits for ever"
 BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has been used"
 
 
@@ -188,7 +188,7 @@ def test_broken_rule_and_wild_pointer_get_nothing(tried: Machine) -> None:
     assert verdict.outcome is Outcome.PANICKED and "clock_select" in verdict.message
 
 
-# Those that are asked by hand take a simulator of the lab's own file.
+# The tests asked by hand use a simulator of the lab's own file.
 JUDGED = [test.title for test in lab.load(qemu.ROOT, TWOQS).tests if test.kind != "asked"]
 
 
@@ -199,7 +199,7 @@ def test_other_good_design_gets_full_marks(title: str, tried: Machine) -> None:
 
 
 def test_lists_in_a_message_are_those_before_the_reference(tried: Machine) -> None:
-    """By hand: 1 was used, so 2 should go; a queue has no second chances."""
+    """By hand: 1 was used, so 2 should be evicted; a queue has no second chances."""
     verdict = judge(tried, CLOCKS, BY_HAND, "fifo_in_clock")
     *lines, last = verdict.message.splitlines()
     assert "keeps this run, and prints the command that puts gdb there" in last
@@ -219,7 +219,7 @@ BELADY = [1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5]
 
 
 def nr_faults(decisions: list[expected.Decision]) -> int:
-    """How many references were no hits."""
+    """The number of references that are not hits."""
     return sum(not decision.hit for decision in decisions)
 
 
@@ -241,7 +241,7 @@ def test_clock_is_fifo_when_nothing_is_used_twice_and_evicts_the_first_when_all_
 @pytest.mark.parametrize("frames", [3, 4, 20])
 @pytest.mark.parametrize("policy", ["fifo", "clock"])
 def test_reference_solutions_decide_as_the_books_say(policy: str, frames: int) -> None:
-    """The lists are shown to students, so they are compared, too."""
+    """Students see the lists, so these are compared, too."""
     pages = [random.Random(frames).randrange(2 * frames) for _ in range(1000)]
     model = {"fifo": textbook.fifo, "clock": textbook.clock}[policy]
     found = expected.simulated(expected.simulator(qemu.ROOT, policy), pages, frames, ())
@@ -288,11 +288,11 @@ def test_string_is_written_as_pace_reads_it() -> None:
         playback.prefix_of([9000], 400)
 
 
-# --- what follows from events ---
+# --- conclusions from events ---
 
 
 def events(*rows: tuple[int, int, int, int, int]) -> Evidence:
-    """Evidence of these: kind, space, a, b, instructions of programs."""
+    """Evidence of rows: kind, space, a, b, instructions of programs."""
     made = np.zeros(len(rows), EVENT)
     for at, (kind, space, a, b, user) in enumerate(rows):
         made[at] = (kind, 0, space, a, b, user, user)

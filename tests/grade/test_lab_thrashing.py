@@ -1,4 +1,4 @@
-"""The lab `thrashing`: full marks for the solution, and what is said to mistakes, in the guard and in answers."""
+"""The lab `thrashing`: full marks for the solution, and the messages about mistakes in the guard and in answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 @pytest.fixture
 def tried(lab: Trial) -> Trial:
-    """The same, solution and answers laid anew."""
+    """The same machine, with solution and answers restored."""
     lab.lay(solution(TOKEN))
     (lab.machine.tree / ANSWERS).write_text(solution(ANSWERS))
     return lab
@@ -61,7 +61,7 @@ def answered(tried: Trial, title: str, text: str) -> Verdict:
 
 @pytest.mark.soak
 def test_token_that_the_first_keeps_for_ever_slows_down(tried: Trial) -> None:
-    """Step 2 of the handout: one that is larger than memory, and alone, spares its pages and reads them all again."""
+    """Step 2 of the handout: a process larger than memory, and alone, spares its pages and must read them all again."""
     text = changed(
         starter("thrashing", TOKEN), "\tt->faults++;\n", "\tt->faults++;\n\tif (!holder)\n\t\tholder = mm;\n"
     )
@@ -94,7 +94,7 @@ def test_mistake_is_named(tried: Trial, mistake: str) -> None:
 
 
 def computed(*instructions: int) -> Evidence:
-    """Evidence of a run in which spaces 1, 2, ... executed so many instructions of programs."""
+    """Evidence of a run in which spaces 1, 2, ... executed these numbers of instructions of programs."""
     user = np.cumsum([0, *instructions])
     rows = [(SWITCH, 0, space, 0, 0, int(at), int(at)) for space, at in enumerate(user[:-1], start=1)]
     events = np.array([*rows, (READ, 0, len(rows), 0, 0, int(user[-1]), int(user[-1]))], EVENT)
@@ -112,7 +112,7 @@ def test_work_left_undone_is_found() -> None:
 
 # --- the answers ---
 
-MEASURED = ("knee = 5", "pages_read = 23_000")  # the others are wrong before anything is booted
+MEASURED = ("knee = 5", "pages_read = 23_000")  # the other answers are recognized as wrong before anything is booted
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ MEASURED = ("knee = 5", "pages_read = 23_000")  # the others are wrong before an
         pytest.param(KNEE, "knee = 5", "with 5 it takes", marks=pytest.mark.soak),
         (KNEE, "knee = 10", "a whole number from 2 to 9"),
         (KNEE, "knee = 5.5", "a whole number from 2 to 9"),
-        (PAGES, "pages_read = 23_000", "another number, by more than 5 %"),
+        (PAGES, "pages_read = 23_000", "differs by more than 5 %"),
         (PAGES, "pages_read = 0", "not answered yet"),
-        (PAGES, "pages_read = true", "no number"),
-        (PAGES, "pages_read = nan", "no number"),
+        (PAGES, "pages_read = true", "not a number"),
+        (PAGES, "pages_read = nan", "not a number"),
         (PAGES, "pages_read = " + "9" * 5000, "cannot be read"),
         (PAGES, "pages_read = " + "9" * 400, "far too large"),
-        (PAGES, "pages = 1", "no number"),
+        (PAGES, "pages = 1", "not a number"),
         (PAGES, "pages_read", "cannot be read"),
         (PAGES, "\x00", "cannot be read"),
     ],
@@ -142,7 +142,7 @@ def test_wrong_answer(tried: Trial, title: str, text: str, words: str) -> None:
 
 @pytest.mark.parametrize(("number", "right"), [(4, False), (5, True), (6, True), (7, True), (8, False)])
 def test_limit_has_a_tolerance(number: int, right: bool, tried: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The true limit is 6: from 7 on it takes too long."""
+    """The true limit is 6: from 7 on the run takes too long."""
 
     def run(_: object, command: str, **options: object) -> Boot:
         evidence = replace(computed(9_000_000), virtual_ns=int(command) * 10**9)

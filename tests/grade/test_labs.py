@@ -39,19 +39,19 @@ NUMBERS = {
 
 
 def starter_files(name: str) -> dict[str, str]:
-    """The starter of a lab: path and text."""
+    """The starter of a lab: paths and texts."""
     return {str(file): starter(name, str(file)) for file in starters.files(lab.load(qemu.ROOT, name))}
 
 
 def is_the_trees_own(folder: Path, target: str) -> bool:
-    """Is a built file of a copy of this tree the very one that lies here? Copying keeps dates."""
+    """Is a built file in a copy of this tree the same one as here? Copying keeps dates."""
     here = qemu.ROOT / target
     return here.is_file() and here.stat().st_mtime_ns == (folder / target).stat().st_mtime_ns
 
 
 def failing_host_tests(folder: Path) -> set[str]:
-    """The host tests of a copy of this tree that fail, by name; what they said is printed. Those that nothing of theirs
-    was changed for are this tree's, and have been run by `make check`."""
+    """The failing host tests in a copy of this tree, by name; prints their output. Tests none of whose files were
+    changed are this tree's own, which `make check` has run."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     names = [str(path.with_suffix("")) for path in sorted((folder / "kernel").rglob("*_test.c"))]
     targets = [f"build/host/{Path(name).relative_to(folder)}" for name in names]
@@ -108,7 +108,7 @@ def test_solution_gets_full_marks(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, tmp_path: Path) -> None:
-    """Its files lie at their old paths, include what they included there, and are policies of their old names."""
+    """Its files lie at their old paths, include the old headers, and are policies with their old names."""
     assignment = lab.load(qemu.ROOT, name)
     handed_in = submission(tmp_path / "handed-in", name)
     (handed_in / old).parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, 
     with mock.patch.object(lab, "load", return_value=one):
         made = grading.grade(qemu.ROOT, unpacked, name, None, tmp_path / "work", best(), taken.notes)
     assert made.score == made.most > 0, messages(made)
-    assert made.notes == (f"{old} was taken as {assignment.was[old]}, where it lies in this release",)
+    assert made.notes == (f"{old} was taken as {assignment.was[old]}, its path in this release",)
 
 
 def test_what_a_make_beside_removes_is_not_copied(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_starter_boots_and_fails_its_own_tests_only(name: str, tmp_path: Path) -
     boot("thrash 2 512 2", image=folder).check_exit()
 
 
-@pytest.mark.parametrize("name", soak_but((name for name in LABS if name != "follow"), "twoq"))  # which is a quiz alone
+@pytest.mark.parametrize("name", soak_but((name for name in LABS if name != "follow"), "twoq"))  # a quiz only
 def test_starter_gets_less(name: str, tmp_path: Path) -> None:
     made = graded(tmp_path, name, starter_files(name))
     assert made.score < made.most

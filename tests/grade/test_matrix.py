@@ -1,4 +1,4 @@
-"""A solution gets full marks in the tree that students get, whatever they have made of the other labs."""
+"""A solution gets full marks in the students' tree, whatever they have made of the other labs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ real = lab.load
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The students' tree; what budgets are relative to is measured by the tests."""
+    """The students' tree; the tests measure the numbers that budgets are relative to."""
     return unpacked(tmp_path_factory.mktemp("release"))
 
 
@@ -41,7 +41,7 @@ def test_solution_gets_full_marks_in_the_students_tree(name: str, state: str, th
 
 @pytest.mark.soak
 def test_fifo_and_clock_keep_their_budgets_beside_other_labs(theirs: Path, tmp_path: Path) -> None:
-    """Those of processes that come and go, which were too small in the students' tree when they were numbers."""
+    """The budgets for processes that come and go; as fixed numbers they were too small in the students' tree."""
     whole = lab.load(qemu.ROOT, "clock")
     measure(theirs, whole, tmp_path / "figures")
     others_become(theirs, "clock", "mixed")
@@ -66,7 +66,7 @@ def test_other_labs_are_graded_as_they_were_given_out(theirs: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("name", LABS)
 def test_no_budget_of_a_run_is_a_number(name: str) -> None:
-    """What a run of several processes reads, or costs, hangs on files of other labs."""
+    """The reads, or the cost, of a run of several processes depend on files of other labs."""
     for test in lab.load(qemu.ROOT, name).tests:
         if test.kind == "runs" or (test.kind == "faults" and "run" in test.options):
             assert "full" not in test.options and (test.kind == "runs" or budget.is_relative(test))

@@ -1,4 +1,4 @@
-"""What works counts, also when another file of the same lab does not compile, or was not handed in."""
+"""Working parts count, even if another file of the same lab does not compile, or was not handed in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLES = ("fifo: Belady's string with 3 frames", "clock: second chances, by hand
 
 
 def graded(handed_in: Path, scratch: Path) -> Grade:
-    """A test of each of the two files."""
+    """One test for each of the two files."""
     whole = lab.load(qemu.ROOT, "clock")
     few = replace(whole, tests=tuple(test for test in whole.tests if test.title in TITLES))
     with mock.patch.object(lab, "load", return_value=few):

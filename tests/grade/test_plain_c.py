@@ -1,4 +1,4 @@
-"""Forbidden instructions and assembly are found in what students hand in, and names that look like them are not."""
+"""Forbidden instructions and assembly are found in submissions, but not names that look like them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ static __attribute__((used)) u32 uses_{name}(void) {{ {name}++; return {name}; }
 
 
 def compiled(folder: Path, file: str, text: str) -> str:
-    """The object of a file of a lab, with the kernel's flags; its name in the folder."""
+    """Compiles a file of a lab with the kernel's flags; returns the object's name in the folder."""
     source = folder / file
     source.parent.mkdir(parents=True, exist_ok=True)
     source.write_text(text)
@@ -103,7 +103,7 @@ def test_instruction_of_the_lower_parts_is_refused(name: str, tmp_path: Path) ->
 
 
 def test_refused_instruction_is_told_with_its_line(tmp_path: Path) -> None:
-    """Also where it is in a function of a header, which the compiler puts in its place."""
+    """Also in a function of a header, which the compiler inlines."""
     lines = '#include "arch/x86/io.h"\nvoid out(void);\nvoid out(void)\n{\n\tvm_now();\n\toutb(0x80, 0);\n}\n'
     text = solution(FIFO) + lines
     name = compiled(tmp_path, FIFO, text)
@@ -114,7 +114,7 @@ def test_refused_instruction_is_told_with_its_line(tmp_path: Path) -> None:
 
 # --- assembly ---
 
-OWN_INCLUDE = "own.inc"  # beside the source
+OWN_INCLUDE = "own.inc"  # beside the source file
 REFUSED = {
     "statement": ('void f(void) { asm("nop"); }', "asm", 1),
     "another spelling": ('void f(void) { __asm__ volatile("nop"); }', "__asm__", 1),
@@ -146,7 +146,7 @@ REFUSED = {
 
 
 def offences(folder: Path, lines: str) -> list[str]:
-    """What is said of a file of these lines, which have a policy's header before them."""
+    """The messages about a file with these lines, preceded by a policy's header."""
     name = compiled(folder, FIFO, f'#include "mm/policy.h"\n#line 1\n{lines}\n')
     return plain_c.offences(qemu.ROOT, str(folder / name), (str(folder / FIFO),))
 
@@ -187,11 +187,11 @@ def test_headers_of_the_tree_may_be_included(tmp_path: Path) -> None:
 def test_text_that_nobody_can_read_is_refused(tmp_path: Path) -> None:
     doubled = "".join(f"#define A{n + 1} A{n} A{n}\n" for n in range(22))
     (said,) = offences(tmp_path, f"#define A0 ;\n{doubled}A22")
-    assert "the preprocessor makes more than 4 MiB of it" in said
+    assert "after the preprocessor it has more than 4 MiB" in said
 
 
 def test_object_without_its_text_is_not_judged(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="has not left what it compiled"):
+    with pytest.raises(LabError, match="has not left the text that it compiled"):
         plain_c.offences(tmp_path, "fifo.o", (FIFO,))
 
 

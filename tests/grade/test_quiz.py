@@ -1,5 +1,5 @@
-"""The quiz: keys against models that share nothing with the simulator, strings of equal difficulty, and what is said of
-answers that cannot be graded.
+"""The quiz: keys compared with models that are independent of the simulator, strings of equal difficulty, and the
+messages about answers that cannot be graded.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.graded
 
 SECRET = b"a course's secret of 2027"
 ADA, BOB = "Ada Lovelace", "Bob"
-SPARED_AND_TAKEN = "s14"  # all pages are in use, and one is passed and then taken
+SPARED_AND_TAKEN = "s14"  # all pages have been used, and one is first spared and then evicted
 NAMES = [ADA, BOB, "Zoë Ng", "Иван", SPARED_AND_TAKEN, *(f"student {n}" for n in range(20))]
 LABS = ("clock", "twoq", "workingset")
 
-Seen = tuple["int | None", set[int], list[int]]  # who left, what was in memory before, who was spared
+Seen = tuple["int | None", set[int], list[int]]  # the evicted page, the resident pages before it, the spared pages
 
 
 def clock(string: Sequence[int], frames: int) -> list[Seen]:
@@ -109,7 +109,7 @@ def numbers(text: str) -> list[int]:
 def answer(
     name: str, text: str, string: Sequence[int], model: Callable[[Sequence[int]], list[Seen]], rival: list
 ) -> int:
-    """What a student would answer who has the model on paper."""
+    """The answer of a student who works with the model on paper."""
     run, given = model(string), numbers(text)
     if name == "differ":
         return next(at for at, seen in enumerate(run, 1) if seen[0] != rival[at - 1])
@@ -127,7 +127,7 @@ def answer(
 
 
 def working_set_answer(name: str, text: str, string: Sequence[int], tau: int) -> int:
-    """The same for windows: ages of pages, one reference after the other."""
+    """The same for windows: ages of pages, one reference after another."""
     age: dict[int, int] = {}
     sizes, left, misses = [], [], {tau: 0, tau + 2: 0}
     for page in string:
@@ -184,7 +184,7 @@ def test_a_name_is_the_same_however_it_is_written() -> None:
     personal.drawn.cache_clear()
     assert of("clock", ADA) == of("clock", ADA)
     assert personal.owner("Zoë Ng_8123_assignsubmission_file_") == "Zoë Ng"
-    with pytest.raises(LabError, match="'--' is no name"):
+    with pytest.raises(LabError, match="'--' is not a name"):
         of("clock", "--")
 
 
@@ -209,14 +209,14 @@ def test_code_that_does_not_compile_costs_no_answer(tmp_path: Path, secret: Path
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A secret folder with nothing but the key of quizzes."""
+    """A secret folder that contains only the key of quizzes."""
     (tmp_path / "secret").mkdir(mode=0o700)
     (tmp_path / "secret" / lab.QUIZ_KEY).write_bytes(SECRET + b"\n")
     return tmp_path / "secret"
 
 
 def verdicts(folder: Path, assignment: Lab, answers: str | None) -> list[Verdict]:
-    """What becomes of the quiz with this file of answers."""
+    """The verdicts on the quiz with this file of answers."""
     path = folder / assignment.quiz_answers
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -303,9 +303,9 @@ def test_a_secret_that_can_be_guessed_is_refused(secret: Path) -> None:
 
 
 BAD_ROSTERS = {
-    "empty": ("# nobody\n", "has no names"),
+    "empty": ("# no names\n", "has no names"),
     "twice": ("Ada Lovelace\nada_lovelace\n", "'ada_lovelace' cannot be told from 'Ada Lovelace'"),
-    "no name": ("Ada\n...\n", "'...' is no name"),
+    "no name": ("Ada\n...\n", "'...' is not a name"),
 }
 
 
@@ -344,7 +344,7 @@ def test_sheet_has_no_keys_and_takes_answers(tree: Path, capsys: pytest.CaptureF
 
 BAD_CALLS = {
     "few": ("clock", "1 2", "2 answers for 5 questions"),
-    "word": ("clock", "1 2 three 4 5", "'three' is no answer to oldest"),
+    "word": ("clock", "1 2 three 4 5", "'three' is not an answer to oldest"),
     "no quiz": ("buddy", "", "lab buddy has no quiz"),
 }
 
@@ -359,10 +359,10 @@ def test_call_that_will_not_do_is_told(case: str, tree: Path) -> None:
 def test_sheet_that_will_not_do_is_told(tree: Path) -> None:
     path = tree / "labs/clock/quiz.toml"
     (tree / "labs/clock/quiz-answers.toml").write_text('name = "Bob"\n')
-    with pytest.raises(LabError, match="has answers of 'Bob', but the sheet is that of 'Ada Lovelace'"):
+    with pytest.raises(LabError, match="has the answers of 'Bob', but the sheet is that of 'Ada Lovelace'"):
         command.take("clock", "")
     path.write_text(path.read_text().replace('lab = "clock"', 'lab = "twoq"'))
-    with pytest.raises(LabError, match="is no sheet of a quiz in lab clock"):
+    with pytest.raises(LabError, match="is not a sheet of a quiz in lab clock"):
         command.take("clock", "")
     path.unlink()
     with pytest.raises(LabError, match="if your course has quizzes, you were given this file"):

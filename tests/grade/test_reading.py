@@ -1,4 +1,4 @@
-"""Archives that mean harm: each costs a sentence and seconds, whatever number it claims."""
+"""Malicious archives: each costs a message and a few seconds, whatever sizes it claims."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ CODE = b"int clock;\n"
 
 
 def refused(path: Path) -> str:
-    """Why an archive is refused, read in the sandbox."""
+    """The reason why an archive is refused, read in the sandbox."""
     with pytest.raises(LabError) as caught:
         archive.take(path, LAB, {}, reading.reader(find()))
     return str(caught.value)
 
 
 def tarred(extended: dict[str, str] | None = None) -> bytes:
-    """A tar with the lab's file, and an extended header before it."""
+    """A tar with the lab's file, preceded by an extended header."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as tar:
         member = tarfile.TarInfo(FILE)
@@ -40,7 +40,7 @@ def tarred(extended: dict[str, str] | None = None) -> bytes:
 
 
 def answer(data: bytes, kind: str = ".tar") -> str:
-    """Why an archive is refused, or the SHA-256 of the lab's file in it, read here."""
+    """The reason why an archive is refused, or the SHA-256 of the lab's file in it, read in this process."""
     said = members.answered({"kind": kind, "wanted": "clock[.]c", "released": []}, data)
     return str(said.get("refused") or said["digests"][FILE])
 
@@ -95,7 +95,7 @@ def test_archive_that_wants_memory_meets_the_sandbox(tmp_path: Path) -> None:
 def test_archive_that_takes_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LIMIT_S", 1)
     head = bytearray(gzip.compress(b""))
-    head[3] |= 8  # a name follows, of any length
+    head[3] |= 8  # a name of any length follows
     (tmp_path / "ada.tgz").write_bytes(bytes(head[:10]) + b"x" * (64 << 20))
     assert refused(tmp_path / "ada.tgz") == "ada.tgz: reading it takes more than 1 s"
 
@@ -108,7 +108,7 @@ def test_good_archive_is_read_in_the_sandbox(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_whole_bombs_cost_seconds(tmp_path: Path) -> None:
-    """The 400 MB header in 1 MB that took 233 s, and 1.5 million members."""
+    """The 400 MB header in 1 MB that once took 233 s, and 1.5 million members."""
     (tmp_path / "ada.tgz").write_bytes(gzip.compress(tarred({"comment": "x" * (400 << 20)})))
     assert "a header in it has 419," in refused(tmp_path / "ada.tgz")
     with zipfile.ZipFile(tmp_path / "bob.zip", "w") as zipped:

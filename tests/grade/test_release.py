@@ -1,4 +1,4 @@
-"""The student archive, the starters, and what lab.toml may hold."""
+"""The student archive, the starters, and valid contents of lab.toml."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_solution_under_another_name_is_found(tmp_path: Path) -> None:
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git with somebody's name."""
+    """Runs git with an author's name."""
     who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org"]
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
@@ -144,15 +144,15 @@ def test_work_that_is_not_committed_stays(begun: tuple[Path, Lab], state: str) -
 GOOD = 'number = 1\ntitle = "One"\nfiles = ["mine.c"]\nmay_use = []\n'
 TEST = '[[test]]\ntitle = "a"\npoints = 1\nkind = "runs"\n'
 BAD = {
-    "no TOML": ("number = \n", "is no TOML"),
+    "no TOML": ("number = \n", "is not valid TOML"),
     "missing": (GOOD.replace('title = "One"\n', "") + TEST, "'title' is missing"),
     "unknown": (GOOD + "color = 1\n" + TEST, "unknown key 'color'"),
     "wrong type": (GOOD.replace("1", '"1"') + TEST, "'number' must be a int"),
     "outside": (GOOD.replace("mine.c", "../mine.c") + TEST, "lies outside the tree"),
-    "moved to nowhere": (GOOD + 'was = { "old.c" = "other.c" }\n' + TEST, "an old path, and one of files"),
+    "moved to nowhere": (GOOD + 'was = { "old.c" = "other.c" }\n' + TEST, "an old path, and one of `files`"),
     "moved from outside": (GOOD + 'was = { "../old.c" = "mine.c" }\n' + TEST, "lies outside the tree"),
     "kind": (GOOD + TEST.replace("runs", "judged"), "no kind 'judged'; there are admission"),
-    "points": (GOOD + TEST.replace("points = 1", "points = 0"), "is no number above 0"),
+    "points": (GOOD + TEST.replace("points = 1", "points = 0"), "is not a number above 0"),
     "twice": (GOOD + TEST + TEST, "two tests are called 'a'"),
     "no title": (GOOD + '[[test]]\npoints = 1\nkind = "runs"\n', r"every \[\[test\]\] needs title"),
 }
@@ -168,7 +168,7 @@ def test_bad_assignment_is_named(case: str, tmp_path: Path) -> None:
 
 
 def test_secret_without_the_lab_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=r"clock.toml is not there"):
+    with pytest.raises(LabError, match=r"clock.toml does not exist"):
         lab.load(qemu.ROOT, "clock", tmp_path)
     (tmp_path / "clock.toml").write_text("number = 4\n")
     with pytest.raises(LabError, match="nothing else"):

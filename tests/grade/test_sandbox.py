@@ -1,5 +1,5 @@
-"""The sandbox: small programs that try to read, write, reach and use up what they may not. Each kind that this machine
-can have is tried; what it cannot have is skipped with the reason."""
+"""The sandbox: small programs that try to read, write, reach and use up what they may not. Every kind of sandbox that
+this machine supports is tried; the others are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="only root can run comma
 
 
 def sandbox_of(kind: str) -> Sandbox:
-    """A sandbox of this kind; the test is skipped where there is none."""
+    """A sandbox of this kind; skips the test if it is not available."""
     why = "" if kind == "none" else sandbox.trouble(kind)
     if why:
         pytest.skip(f"no sandbox of kind {kind} here: {why}")
@@ -77,7 +77,7 @@ def any_box(request: pytest.FixtureRequest) -> Sandbox:
 
 @pytest.fixture
 def base(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A folder for temporary files. pytest's own lie in one that it may close to others at any time."""
+    """A folder for temporary files. pytest may close the parent of its own folders to other users at any time."""
     with tempfile.TemporaryDirectory(prefix="tidemark-test-", dir=getattr(request, "param", None)) as name:
         yield Path(name)
 
@@ -93,13 +93,13 @@ WHEREVER = pytest.mark.parametrize("base", [None, files.MEMORY], indirect=True, 
 
 
 def sh(box: Sandbox, tree: Path, script: str, writable: tuple[Path, ...] = (), limit_s: float = 10) -> tuple:
-    """Run a line of shell in the tree; (status, output, errors)."""
+    """Runs a line of shell in the tree; returns (status, output, errors)."""
     status, out, err = box.run(["sh", "-c", script], tree, b"", writable, limit_s)
     return status, out.decode(), err.decode()
 
 
 def compiled(folder: Path, source: str) -> str:
-    """A C program, built into `folder`; its name."""
+    """A C program, built into `folder`; returns its name."""
     subprocess.run(["cc", "-w", "-o", folder / "program", "-x", "c", "-"], input=source, text=True, check=True)
     return str(folder / "program")
 
@@ -171,8 +171,8 @@ def test_only_writable_folders_can_be_written(box: Sandbox, tree: Path, base: Pa
 
 @WHEREVER
 def test_file_beside_the_tree_stays(box: Sandbox, tree: Path, base: Path) -> None:
-    """In a namespace, the folders above the tree are in memory of its own: an ordinary user, whose they are there, may
-    write to them; what comes of it is neither in the real ones nor in the next namespace."""
+    """In a namespace, the folders above the tree exist only in its own memory: an ordinary user, who owns them there,
+    may write to them, but the result is neither in the real folders nor in the next namespace."""
     (base / "grade.json").write_text("20/20")
     (base / "grade.json").chmod(0o644)
     sh(box, tree, f"rm -f {base}/grade.json; echo 0/20 >{base}/grade.json; echo x >{base}/more; mv {base} {base}.old")
@@ -215,7 +215,7 @@ def test_fork_bomb_is_bounded_and_nothing_of_it_is_left(box: Sandbox, tree: Path
     small = replace(box, limits=replace(box.limits, processes=40))
     program = compiled(tree, FORKS)
     status, forked, _ = small.run([program], tree, b"", (), 10)
-    assert status == 0 and 30 < int(forked) < 40  # what the user before has left may be a zombie for a moment
+    assert status == 0 and 30 < int(forked) < 40  # a process of the previous user may remain as a zombie for a moment
     assert not running(program)
     assert sh(small, tree, FORK_BOMB)[0] in (0, 2)  # a shell ends with 2 when it cannot fork
     assert not running(FORK_BOMB)
@@ -239,7 +239,7 @@ def test_endless_output_is_cut(any_box: Sandbox, tree: Path) -> None:
 def test_endless_loop_ends_by_its_limit_of_processor_time(
     any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not earlier because others of its processes sleep."""
+    """And not earlier because its other processes sleep."""
     monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
     drowsy = replace(any_box, limits=replace(any_box.limits, asleep_s=0.25))
     assert sh(drowsy, tree, "sleep 1000 & while :; do :; done", limit_s=1)[0] == -signal.SIGXCPU
@@ -427,7 +427,7 @@ def test_hidden_tests_that_could_be_read_are_refused(base: Path) -> None:
 
 @pytest.fixture
 def instructors(base: Path) -> Path:
-    """An instructor's tree that everybody may enter."""
+    """An instructor's tree that all users may enter."""
     (base / "tree/kernel").mkdir(parents=True)
     (base / "tree/kernel/clock.c").write_text("solution")
     for path in (base, base / "tree", base / "tree/kernel"):
@@ -437,7 +437,7 @@ def instructors(base: Path) -> Path:
 
 @ROOT_ONLY
 def test_solutions_that_could_be_read_are_refused(instructors: Path) -> None:
-    """And they could: the command is what an #include comes to."""
+    """They could indeed be read: the command does the same as an #include."""
     box = sandbox_of("user")
     read = ["cat", str(instructors / "kernel/clock.c")]
     (instructors.parent / "work").mkdir()

@@ -1,4 +1,4 @@
-"""Grading by root where namespaces are forbidden, as in a container."""
+"""Grading by root if namespaces are forbidden, as in a container."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can run comm
 
 @pytest.fixture
 def roots(tmp_path: Path) -> Path:
-    """A built tree, with a venv, in a folder that only root may enter, as many home folders are."""
+    """A built tree, with a venv, in a folder that only root may enter, like many home folders."""
     place = tmp_path / "home/tidemark"
     place.mkdir(parents=True)
     tree.copy_built(qemu.ROOT, place)
@@ -35,7 +35,7 @@ def roots(tmp_path: Path) -> Path:
 
 
 def test_tree_in_a_folder_that_only_root_may_enter(roots: Path, tmp_path: Path) -> None:
-    """The user that runs students' code can read none of it. An archive is read, a kernel built and watched."""
+    """The user that runs students' code cannot read the tree. An archive is read, a kernel built and watched."""
     with zipfile.ZipFile(tmp_path / "ada.zip", "w") as handed_in:
         for file in lab.load(roots, "clock").files:
             handed_in.write(roots / file, file)

@@ -1,4 +1,4 @@
-"""What a second attack on the grader found: a test for each hole that was mended."""
+"""Findings of a second attack on the grader: a test for each hole that was closed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIFO, TOKEN = "kernel/mm/policy/fifo.c", "kernel/mm/guard/token.c"
 
 
 def test_static_name_of_a_core_function_opens_none(tmp_path: Path) -> None:
-    """What an object refers to may be entered, not what it defines under the same name."""
+    """A function that an object refers to may be entered, but not one that it defines under the same name."""
     (tmp_path / "own.c").write_text("__attribute__((used)) static void simdisk_parse(void) {}\nvoid uses(void);\n")
     subprocess.run([*compiler(), "-c", "-o", tmp_path / "own.o", tmp_path / "own.c"], check=True)
     kernel, workspace = Elf(qemu.ROOT / qemu.KERNEL), SimpleNamespace(tree=qemu.ROOT, objects=(tmp_path / "own.o",))
@@ -50,7 +50,7 @@ def test_letters_beyond_ascii_and_nothing_allocated_are_no_offence(tmp_path: Pat
 
 
 def test_hook_without_an_argument_has_none_to_hand_on(tmp_path: Path) -> None:
-    """Its own address is in the register; as a seq_file it would be bytes of the student's choice."""
+    """Its own address is in the register; as a seq_file it would be bytes that the student chose."""
     text = starter("thrashing", TOKEN)
     tick = 'static void token_tick(void)\n{\n\tshow_u64((struct seq_file *)(u32)token_tick, "n", 1);\n}\n\n'
     at = text.index("static const struct vm_guard")
@@ -65,7 +65,7 @@ CALLED = {"memcpy": 0, "memmove": 0, "memset": 0, "strlen": 1, "kmem_cache_creat
 
 @pytest.mark.parametrize("name", CALLED)
 def test_what_compilers_call_by_themselves_is_allowed(name: str, tmp_path: Path) -> None:
-    """A large struct is copied by memcpy, on the host at least. Caches of the kernel's are not there for policies."""
+    """A large struct is copied by memcpy, at least on the host. The kernel's caches are not for policies."""
     (tmp_path / "fifo.S").write_text(f"call {name}\n")
     subprocess.run([*compiler(), "-c", "-o", tmp_path / "fifo.o", tmp_path / "fifo.S"], check=True)
     found = object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"])
@@ -88,7 +88,7 @@ __attribute__((naked, noinline)) static void leap(void)
 
 
 def forged() -> str:
-    """A general protection fault, vector 13, which the kernel would have had in a function of its own."""
+    """A general protection fault, vector 13, that pretends to come from a function of the kernel."""
     kernel = Elf(qemu.ROOT / qemu.KERNEL)
     vector = kernel.word_at(kernel.globals["trap_stubs"] + 4 * 13)
     return FORGED.format(vector=vector, handled=kernel.globals["copy_from_user"])
@@ -96,7 +96,7 @@ def forged() -> str:
 
 @pytest.mark.parametrize("way", ["call_at_the_end", "forged_exception"])
 def test_ways_into_the_kernel_are_seen(way: str, tmp_path: Path) -> None:
-    """Assembly is refused before; what is linked all the same is seen when it is executed."""
+    """Assembly is refused earlier; if it is linked nevertheless, its execution is detected."""
     leap = LAST if way == "call_at_the_end" else forged()
     text = starter("thrashing", TOKEN).replace("\tt->faults++;\n", "\tif (!t->faults++)\n\t\tleap();\n")
     at = text.index("/* mm needs a page")
@@ -128,7 +128,7 @@ def test_name_comes_out_of_a_cell_as_it_went_in(name: str) -> None:
 
 
 def test_hook_that_is_not_the_subject_is_refused() -> None:
-    """One process at a time reads little, whatever page goes."""
+    """With one process at a time there are few reads, whatever page is evicted."""
     kernel = Elf(qemu.ROOT / qemu.KERNEL)
     own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/ws.o"))
     entry = kernel.globals["vm_policy_in_ws_ws"]
@@ -138,13 +138,13 @@ def test_hook_that_is_not_the_subject_is_refused() -> None:
 
 
 def test_release_of_another_compiler_is_not_graded_with(tmp_path: Path) -> None:
-    """What is not built again would not fit to what is: that would be called the student's."""
+    """Parts built anew would not match the existing ones, and the student would be blamed."""
     for name in (qemu.KERNEL, "build/plugin/tidemark.so", "build/flags"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(" ".join([*compiler(), "12.2.0"]))
     grading.check_release(tmp_path)
     (tmp_path / "build/flags").write_text("tcc 0.9.27")
-    with pytest.raises(LabError, match="another compiler"):
+    with pytest.raises(LabError, match="a compiler other than"):
         grading.check_release(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""A first difference is made as short as it can be."""
+"""A first difference is shown by the shortest possible string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A term's side of grading: written answers, late days, overrides, grading again, statistics."""
+"""Grading during a term: written answers, late days, overrides, grading again, statistics."""
 
 from __future__ import annotations
 
@@ -56,26 +56,26 @@ kim,clock,2027-01-25T23:59:00
 
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
-    """An empty one, with the stand-in that gives points for digits."""
+    """An empty room, with the stand-in that gives points for digits."""
     (tmp_path / "stand_in.py").write_text(STAND_IN)
     monkeypatch.setattr(isolation, "GRADER", [sys.executable, str(tmp_path / "stand_in.py")])
     return Room(tmp_path)
 
 
 def rules(folder: Path, text: str = RULES) -> term.Term:
-    """The rules, read."""
+    """Writes and reads the rules."""
     (folder / "policy.toml").write_text(text)
     return term.load(folder / "policy.toml")
 
 
 def times(folder: Path, of: term.Term) -> dict[tuple[str, str], datetime]:
-    """The times, read."""
+    """Writes and reads the times."""
     (folder / "times.csv").write_text(TIMES)
     return term.load_times(folder / "times.csv", of.zone)
 
 
 def book_of(room: Room, lab: labs.Lab = LAB, grader: str = "1", who: str = "all") -> tuple[class_table.Gradebook, list]:
-    """The class graded by the stand-in; and what is said of changes."""
+    """The class graded by the stand-in, and the messages about changes."""
     book = class_table.Gradebook(room.submissions, lab, room.out, grader, {})
     book.finals = Finals(lab, marks=written.load(room.out / written.TABLE, lab))
     before = regrade.earlier(book)
@@ -92,7 +92,7 @@ def book_of(room: Room, lab: labs.Lab = LAB, grader: str = "1", who: str = "all"
 
 
 def rows(room: Room) -> dict[str, dict[str, str]]:
-    """class.csv by name, without the apostrophe that keeps a name from being a formula."""
+    """class.csv by name, without the apostrophe that prevents a name from being a formula."""
     text = (room.out / class_table.TABLE).read_text("utf-8")
     return {row["name"].removeprefix("'"): row for row in csv.DictReader(io.StringIO(text))}
 
@@ -200,10 +200,10 @@ def test_override_is_never_silent(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ('reason = "ill"\n', "", "needs student, lab and reason"),
-        ("percent_per_day = 10", "percent_per_day = -1", "percent_per_day = -1 is no number"),
-        ('"Europe/Berlin"', '"Atlantis"', "time_zone = 'Atlantis' is none"),
+        ("percent_per_day = 10", "percent_per_day = -1", "percent_per_day = -1 is not a number"),
+        ('"Europe/Berlin"', '"Atlantis"', "time_zone = 'Atlantis' is not a time zone"),
         ('student = "kim"', 'student = "eve"', "two overrides of eve"),
-        ("2027-01-20T23:59:00", "2027-01-20", "clock = 2027-01-20 is no date and time"),
+        ("2027-01-20T23:59:00", "2027-01-20", "clock = 2027-01-20 is not a date and time"),
     ],
 )
 def test_rules_that_cannot_be_meant_are_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -225,7 +225,7 @@ def test_who_changed_by_how_much_is_told(room: Room) -> None:
     assert book_of(room)[1] == []
     room.hand_in("ada", "4")
     assert book_of(room)[1] == ["ada: 9 -> 3.96 (-5.04); digits: 9 -> 3.96"]
-    assert book_of(room, grader="2")[1] == ["graded again, and as before: 2"]
+    assert book_of(room, grader="2")[1] == ["graded again, unchanged: 2"]
 
 
 def test_only_those_named_are_graded_again_and_mixing_is_said(room: Room) -> None:
@@ -235,7 +235,7 @@ def test_only_those_named_are_graded_again_and_mixing_is_said(room: Room) -> Non
     room.hand_in("eve", "8")
     book, _ = book_of(room, grader="2", who="ada")
     assert room.ran == ["ada", "eve"]
-    first = "these grades cannot simply be compared, not all are of this release and its tests:"
+    first = "these grades cannot simply be compared, since not all are of this release and its tests:"
     assert [line.rpartition(": ")[2] for line in regrade.mixed(book)[1:]] == ["ada, eve", "bob"]
     assert regrade.mixed(book)[0] == first
     assert "graded by another release" in rows(room)["bob"]["note"]

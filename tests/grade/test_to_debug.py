@@ -1,4 +1,4 @@
-"""A run that goes wrong in a grading is kept, and its message has the command that puts gdb at the cause."""
+"""A failing run is kept by the grader, and its message has the command that puts gdb at the cause."""
 
 from __future__ import annotations
 

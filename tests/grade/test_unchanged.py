@@ -1,4 +1,4 @@
-"""Tests that are skipped because nothing changed: what counts as a change."""
+"""Tests that are skipped because nothing has changed: the definition of a change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 
 def run(project: pytest.Pytester, **counts: int) -> str:
-    """Run the project's tests in this process; these must be the counts of outcomes."""
+    """Runs the project's tests in this process; checks the counts of outcomes."""
     unchanged.of_module.cache_clear()
     result = project.runpytest_inprocess("-p", "unchanged", "-n0", "-p", "no:cacheprovider")
     result.assert_outcomes(**counts)

@@ -1,4 +1,4 @@
-"""Whether programs have done their work is held against a run of the same build, not against a number."""
+"""The work of programs is compared with a run of the same build, not with a fixed number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.graded
 
 
 def run(instructions: int, reads: int = 0) -> Boot:
-    """A run that ended well, with this number of instructions of programs and of pages read."""
+    """A run that ended successfully, with these numbers of program instructions and of pages read."""
     events = np.zeros(reads + 2, EVENT)
     events["kind"], events["space"], events["user"] = READ, 1, instructions
     events["kind"][:2] = SWITCH
@@ -32,7 +32,7 @@ def run(instructions: int, reads: int = 0) -> Boot:
 
 
 def verdict(folder: Path, options: Mapping[str, object], mine: Boot, *starters: Boot) -> Verdict | None:
-    """Of one run; `starters` are the runs that the starter may make."""
+    """The verdict on one run; `starters` are the runs that the starter may make."""
     machine = Machine(mock.Mock(spec=Lab), folder, folder, folder, mock.Mock(), ())
     coming = iter(starters)
     (folder / "build").mkdir(exist_ok=True)
@@ -40,7 +40,7 @@ def verdict(folder: Path, options: Mapping[str, object], mine: Boot, *starters: 
         return work.undone(LabTest("a run", 1, "runs", options), machine, mine, lambda ours: next(coming))
 
 
-@pytest.mark.parametrize("build", [1, 10, 1000])  # what a compiler and a libc make of one program
+@pytest.mark.parametrize("build", [1, 10, 1000])  # different compilers and libraries for the same program
 def test_run_is_held_against_one_of_the_same_build(build: int, tmp_path: Path) -> None:
     starters, options = run(100 * build, 40), {"work": 0.9, "reads": 0.5}
     assert verdict(tmp_path, options, run(90 * build, 20), starters) is None
@@ -68,7 +68,7 @@ def test_number_of_instructions_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", lab.names(qemu.ROOT))
 def test_every_run_says_how_much_work_it_is(name: str) -> None:
-    """As a part of the starter's, which is a number of no build."""
+    """As a fraction of the starter's work, so that it does not depend on the build."""
     kinds = ("faults", "admission", "runs")
     tests = [one for one in lab.load(qemu.ROOT, name).tests if one.kind in kinds and "run" in one.options]
     assert [one.title for one in tests if not 0 < one.options.get("work", 0) < 1] == []

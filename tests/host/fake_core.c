@@ -19,9 +19,9 @@ void (*core_on_violation)(const struct violation *v);
 static LIST_HEAD(mms);
 static const struct page_id no_id;
 
-/* What mm/seam/rules.c asks of a world. */
+/* Functions that mm/seam/rules.c needs from its environment. */
 
-const u32 world_check_every = 1; /* and so many more as there are 16 pages */
+const u32 world_check_every = 1; /* and once more for every 16 pages */
 u32 swap_nr_free = 1;
 struct mm_struct *starved_mm;
 
@@ -60,7 +60,7 @@ void world_switched(void)
 {
 }
 
-/* What a policy may call. */
+/* Functions that a policy may call. */
 
 bool page_referenced(struct page *page)
 {
@@ -87,7 +87,7 @@ struct mm_struct *page_mm(struct page *page)
 	return page->owner;
 }
 
-/* Here PG_slab marks a page of a file, whose number is .slot. */
+/* Here PG_slab marks a page of a file; .slot is its number. */
 bool page_is_file(const struct page *page)
 {
 	return page_test(page, PG_slab);
@@ -135,7 +135,7 @@ bool mm_sleeps(struct mm_struct *mm)
 	return mm->sleeps;
 }
 
-/* Nothing is read ahead here; weak, for tests that count it. */
+/* There is no read-ahead here; weak, for tests that count the calls. */
 __attribute__((weak)) void vm_prepage(struct mm_struct *mm)
 {
 	(void)mm;
@@ -155,7 +155,7 @@ u32 vm_frames(void)
 	return core_frames;
 }
 
-/* A future of which nobody has anything. */
+/* There is no future. */
 void *vm_future(void)
 {
 	static struct future_file none;
@@ -176,7 +176,7 @@ void *policy_mm(struct mm_struct *mm)
 	return mm->policy;
 }
 
-/* Memory for what a policy keeps besides its pages; weak, for the tests of the kernel's own. */
+/* Memory for a policy's data besides its pages; weak, for the tests of the kernel's own allocator. */
 
 __attribute__((weak)) void *kzalloc(size_t size, gfp_t gfp)
 {
@@ -189,7 +189,7 @@ __attribute__((weak)) void kfree(const void *p)
 	free((void *)p);
 }
 
-/* The core's side. */
+/* The core's side of the interface. */
 
 u32 core_owned(u32 mask)
 {
@@ -345,7 +345,7 @@ void core_switch(const struct vm_policy *next)
 	policy_take_over(next, false);
 }
 
-/* A frame that holds nothing, after an eviction if need be. */
+/* Returns a free frame, after an eviction if necessary. */
 static struct page *free_frame(struct page **where)
 {
 	struct page_id id = { 1, 0 };

@@ -1,4 +1,4 @@
-/* What kernel code calls and a host program lacks: panic, printk, frames of memory, KTAP. */
+/* Functions that kernel code calls and a host program lacks: panic, printk, frames of memory, KTAP. */
 #include "host/host.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
@@ -43,7 +43,7 @@ void panic(const char *fmt, ...)
 	abort();
 }
 
-/* Up to a limit, so that what the sanitizers say is not drowned. */
+/* Prints up to a limit, so that the output of the sanitizers stays visible. */
 int printk(const char *fmt, ...)
 {
 	static size_t printed;

@@ -1,8 +1,8 @@
 /*
- * Host tests: kernel code that is pure, run as a program under the address and the
- * undefined-behaviour sanitizer.
+ * Host tests: kernel code that is independent of the kernel's environment, run as a program under the
+ * address and the undefined-behaviour sanitizer.
  *
- * Each kernel/.../X_test.c is one program. It includes the .c files that it tests ("X.c" and what
+ * Each kernel/.../X_test.c is one program. It includes the .c files that it tests ("X.c" and files that
  * X.c calls) and is compiled as 32-bit code, so that pointers, long and struct page have the
  * kernel's sizes:
  *
@@ -16,13 +16,13 @@
  *		-Wl,--disable-new-dtags,-rpath,/usr/i686-linux-gnu/lib
  *
  * The last two lines let the program find the C library and the sanitizers that come with
- * Debian's cross compiler; with a native `gcc -m32` they are left out.
+ * Debian's cross compiler; with a native `gcc -m32` they are omitted.
  *
- * In tests/host/include lie the headers that differ from the kernel's: lib/string.h and
- * lib/printf.h give the C library's functions (a test of the kernel's own ones includes
+ * tests/host/include has the headers that differ from the kernel's: lib/string.h and
+ * lib/printf.h declare the C library's functions (a test of the kernel's own ones includes
  * host/rename.h first), and host/host.h has what only tests may call: EXPECT_PANIC, host_ram_create.
- * tests/host/portable stands for the processor, and needs none in particular: arch/mmu.h maps frame
- * numbers to a block of host memory, arch/time.h is a clock that the program moves.
+ * tests/host/portable stands for the processor, but requires no particular one: arch/mmu.h maps frame
+ * numbers to a block of host memory, arch/time.h is a clock that the program advances.
  *
  * The program prints KTAP and ends with 1 if a test failed. SEED=n in the environment replaces
  * the seed of the random tests.

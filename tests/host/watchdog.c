@@ -1,7 +1,7 @@
 /*
- * A hook that never returns: its clock stands still in these programs (arch/time.h), so the rule
- * "time" cannot be broken, and the processor's time is looked at. Only a hook that is the same call
- * at several beats is stopped; how fast the host is does not matter.
+ * Detects a hook that never returns. The clock for hooks stands still in these programs (arch/time.h), so
+ * the rule "time" cannot be broken; processor time is measured instead. Only a hook that is in the same call
+ * at several ticks is stopped; the host's speed does not matter.
  */
 #include "host/fake_core.h"
 #include <signal.h>

@@ -1,4 +1,4 @@
-"""2q beside what it was: pages of a phase that is over, and files that are read once."""
+"""2q compared with its predecessor useonce: pages of a finished phase, and files that are read once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def faults(policy: str, string: str, frames: int) -> int:
 
 
 def two_phases() -> str:
-    """40 pages in use while others pass by, and then 90 others, round and round, which fit into 100 frames."""
+    """40 pages in use while others are used once, and then 90 others, used cyclically, which fit into 100 frames."""
     choose = random.Random(1)
     first = [page for new in range(1000) for page in (choose.randrange(40), choose.randrange(40), 1000 + new)]
     second = [5000 + at % 90 for at in range(8000)]
@@ -20,14 +20,14 @@ def two_phases() -> str:
 
 
 def test_pages_of_a_phase_that_is_over_leave() -> None:
-    """While its inactive list is the longer one useonce keeps them for ever."""
+    """As long as its inactive list is the longer one, useonce keeps them for ever."""
     string = two_phases()
     found = {policy: faults(policy, string, 100) for policy in ("2q", "useonce", "fifo")}
     assert found["2q"] < found["fifo"] < found["useonce"], found
 
 
 def test_file_that_is_read_once_pushes_out_nothing() -> None:
-    """30 pages of a file are read again and again, and 3,000 of it once."""
+    """30 pages of a file are read again and again, and 3,000 once."""
     used, at = range(1, 31), iter(range(1000, 4000))
     string = " ".join(
         " ".join([*(f"r{page}" for page in used), *(f"r{next(at)}" for _ in range(30))]) for _ in range(100)

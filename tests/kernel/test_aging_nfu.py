@@ -1,4 +1,4 @@
-"""aging.lfu=1, NFU, decides as the naive model of it does."""
+"""aging.lfu=1, NFU, makes the same decisions as a naive model."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def test_nfu_decides_as_its_model() -> None:
 
 
 def test_nfu_does_not_forget() -> None:
-    """Pages of a phase that is over stay; aging gives them up."""
+    """Pages of a finished phase stay resident; aging evicts them."""
     old = " ".join(["1-3"] * 12)
     string = strings.find(f"{old} " + "4-6 " * 40, step_ns=MODEL.STEP_NS)
     nfu, aging = decided("aging", string, 4, NFU.PARAMETERS), decided("aging", string, 4)
     assert {page for _, gone in nfu for page in gone} == {4, 5, 6}
     assert {page for _, gone in aging for page in gone} >= {1, 2}
-    string = strings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter stays at its largest
+    string = strings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter stays at its maximum
     expect_equal("aging", NFU, string, 3)

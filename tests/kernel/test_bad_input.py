@@ -1,4 +1,5 @@
-"""What bad input gets: an answer, a message, the right process killed; never a hang, a crash or a lost page."""
+"""Bad input leads to an answer, a message, or the death of the right process; never to a hang, a crash or a lost
+page."""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ def test_value_written_to_proc_is_checked() -> None:
 
 @pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws"], "2q", "ws"))
 def test_who_asks_for_more_than_there_is_dies_and_the_others_finish(policy: str) -> None:
-    """16 MiB and 8 MiB of swap; one process wants 32, the other 4, which it can have."""
+    """16 MiB of memory and 8 MiB of swap; one process needs 32 MiB, the other 4 MiB, which are available."""
     result = boot(f"hog 32768 2 & hog 4096 2 & wait; {CHECK}", vm=policy, mem="16M", swap="sim:ssd,size=8M")
     result.check_exit().check_lines(
         [
@@ -94,7 +95,7 @@ def test_who_asks_for_more_than_there_is_dies_and_the_others_finish(policy: str)
 
 
 def summary(result: Result) -> list[dict[str, str]]:
-    """The rows of the table at the end, by column title."""
+    """The rows of the table at the end of the run, by column title."""
     head = next(i for i, line in enumerate(result.console.splitlines()) if re.match(r"\s*PID\s+COMMAND", line))
     titles, *rows = (line.split() for line in result.console.splitlines()[head:])
     return [dict(zip(titles, row)) for row in rows if row and row[0].isdigit()]
@@ -106,7 +107,7 @@ def test_without_swap_only_memory_counts() -> None:
 
 
 def test_full_swap_area_is_no_end() -> None:
-    """Memory and swap are used to the last slots, but everything fits: nobody is killed, nothing is lost."""
+    """Memory and swap are used to the last slots, but everything fits: no process is killed, nothing is lost."""
     result = boot(f"thrash 4 4416 2; cat /proc/swaps; {CHECK}", mem="16M", swap="sim:ssd,size=6M")
     result.check_exit().check_lines([r"^R thrash .*corrupt=0", "^ok$"])
     assert not lines(result, "Out of memory"), result.tail()
@@ -146,7 +147,7 @@ def test_shell_answers_after_a_fork_bomb() -> None:
 
 @pytest.mark.soak
 def test_shell_answers_while_a_fork_bomb_holds() -> None:
-    """The bomb keeps what it got; the shell runs what it is told, or says that there is no process for it."""
+    """The bomb keeps its processes; the shell runs commands, or says that it cannot create a process."""
     with Guest(mem="24M") as guest:
         output = guest.sh("forkbomb --hold 20 & sleep 1; ls /; wait")
         assert re.search(r"(?s)errno=EAGAIN.*(\bbin\b|fork: ).*Done", output), output
@@ -190,7 +191,7 @@ def test_page_that_cannot_be_written_stays() -> None:
 
 
 def test_disk_that_takes_nothing_is_like_none() -> None:
-    """Somebody is killed, since nothing can be swapped out; no policy is blamed for it."""
+    """A process is killed, because nothing can be swapped out; no policy is blamed for it."""
     result = boot(f"thrash 4 4096 3; {CHECK}", mem="12M", swap="sim:ssd", cmdline="fail=write:1+").check_exit()
     result.check_lines(["Out of memory", r"^R thrash .*corrupt=0", "^ok$"])
     assert not lines(result, "policy violation"), result.tail()
@@ -221,7 +222,7 @@ def test_hang_is_reported_where_time_is_the_hosts(mistake: str) -> None:
 
 
 def test_time_that_the_host_takes_is_no_hang() -> None:
-    """QEMU is stopped for longer than the watchdog waits, twice, while its clock goes on and a program runs."""
+    """QEMU is stopped twice for longer than the watchdog's limit, while its clock advances and a program runs."""
     with Guest(exact=False) as guest:
         guest.sh("seqscan 4096 100000 &")
         for _ in range(2):

@@ -1,6 +1,6 @@
-"""Disks for files: each kind keeps what it is given, partitions are found, errors are reported, exact runs repeat.
+"""Disks for files: each kind keeps its data, partitions are found, errors are reported, exact runs repeat.
 
-What the guest has written is looked at on the host, in the image.
+The guest's writes are checked on the host, in the image.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECK = "cat /proc/vm/check"
 
 
 def pattern(sector: int, flip: int = 0) -> bytes:
-    """What kernel/drivers/block_ktest.c expects in a sector; it writes the same with all bits turned."""
+    """The content that kernel/drivers/block_ktest.c expects in a sector; it writes the same with all bits inverted."""
     return struct.pack("<128I", *((sector * 2654435761 + word & 0xFFFFFFFF) ^ flip for word in range(128)))
 
 
@@ -34,7 +34,7 @@ def with_pattern(path: Path, sectors: int) -> Path:
 
 
 def entry(kind: int, start: int, sectors: int) -> bytes:
-    """One of an MBR's."""
+    """An entry of an MBR."""
     return struct.pack("<B3xB3xII", 0, kind, start, sectors)
 
 
@@ -69,7 +69,7 @@ def has_line(result: Result, expression: str) -> bool:
     return re.search(expression, result.console, re.MULTILINE) is not None
 
 
-# --- it keeps what it is given ---
+# --- disks keep their data ---
 
 
 KINDS = [("sim:ssd", "sim:hdd", "deadline"), ("ide", "hda", "fifo"), ("virtio", "none", "deadline")]
@@ -77,8 +77,8 @@ KINDS = [("sim:ssd", "sim:hdd", "deadline"), ("ide", "hda", "fifo"), ("virtio", 
 
 @pytest.mark.parametrize("kind, swap, elevator", KINDS)
 def test_every_kind_reads_and_writes(tmp_path: Path, kind: str, swap: str, elevator: str) -> None:
-    """With swap=hda the disk is the other unit of the same channel. The image does not end with a whole page. Other
-    tests of the kernel, about time, need not pass where the host has a say in it."""
+    """With swap=hda the disk is the other unit of the same channel. The image does not end at a page boundary. Other
+    kernel tests, about time, need not pass when time depends on the host."""
     file = with_pattern(tmp_path / "disk", 8191)
     cmdline = f"ktest block.elevator={elevator}"
     result = boot("", cmdline=cmdline, disk=file, disk_kind=kind, swap=swap)
@@ -126,7 +126,7 @@ def test_gpt_is_checked(tmp_path: Path, bad: tuple[int, ...], said: str) -> None
 
 
 def test_partition_beyond_the_end_is_ignored(tmp_path: Path) -> None:
-    """As of an image that was cut short."""
+    """As in an image that was truncated."""
     file = image(tmp_path / "disk", 4096, {0: table(entry(0x83, 63, 1000), entry(0x83, 2048, 2049))})
     result = boot(SHOW, disk=file, swap="none").check_exit()
     result.check_lines(["partitions: none$", "bad partition table: a partition goes beyond the end of the disk; it is"])
@@ -163,7 +163,7 @@ def test_swap_on_a_partition_keeps_to_it(tmp_path: Path, kind: str, name: str) -
 
 
 def diskstats(result: Result) -> list[list[str]]:
-    """The words of its lines: major, minor, name, eleven numbers."""
+    """The words of each line: major, minor, name, eleven numbers."""
     lines = [line.split() for line in result.console.splitlines() if re.match(r" +\d+ +\d+ [hsv]\w+ \d", line)]
     assert lines and all(len(words) == 14 for words in lines), lines
     return lines
@@ -192,8 +192,8 @@ def test_read_only_disk_is_no_swap(tmp_path: Path) -> None:
 
 
 def test_virtio_disk_without_an_answer_is_given_up() -> None:
-    """The guest's limit is of virtual time, of which an exact run skips what is idle. What had left by then depends
-    on the host: if it was a page of init's, the machine stops, as is said in docs/reference/reliability.md."""
+    """The guest's limit is in virtual time, and an exact run skips idle time. What was evicted by then depends on the
+    host: if it was a page of init, the machine stops, as docs/reference/reliability.md says."""
     drive = "-drive if=virtio,driver=null-co,read-zeroes=on,size=32M,snapshot=on,throttling.bps-total=64"
     result = boot(f"thrash 4 4096 1; {CHECK}", mem="12M", swap="vda", qemu_flags=drive)
     given_up = r"^vda: no answer for 30 s: given up"
@@ -224,7 +224,7 @@ def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> N
 
 
 def test_sector_takes_its_share_of_a_pages_time(tmp_path: Path) -> None:
-    """The one that is read is the first, under the head. Beside its time there is that of the copy."""
+    """The sector that is read is the first, under the head. In addition to its time there is the time of the copy."""
     result = boot("true", disk=with_pattern(tmp_path / "disk", 128), disk_kind="sim:seek=9,transfer=800").check_exit()
     sda = next(d for d in result.telemetry[-2]["block"] if d["name"] == "sda")
     assert sda["meta_reads"] == sda["sectors_read"] == 1 and 100 <= sda["busy_us"] <= 104
@@ -266,7 +266,7 @@ def test_folder_becomes_an_image_with_room(folder: Path, tmp_path: Path) -> None
     assert checked.returncode == 0, checked.stdout
     shown = subprocess.run(["/usr/sbin/debugfs", "-R", "cat /note.txt", made], capture_output=True, text=True)
     assert shown.stdout == "hello\n"
-    # Times of access are the files' own; the reading above has set them, and another soon after does not.
+    # Access times are those of the files; the first read has set them, and a read soon afterwards does not.
     again, more = (disk.image_of(str(folder), tmp_path / name) for name in ("again", "more"))
     assert Path(again).read_bytes() == Path(more).read_bytes()
 
@@ -317,7 +317,7 @@ def test_kind_that_makes_no_sense_is_refused(tmp_path: Path, kind: str) -> None:
 
 
 def test_image_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(qemu.BadSetting, match="no such folder"):
+    with pytest.raises(qemu.BadSetting, match="it is not a folder, an image or a size"):
         disk.check(str(tmp_path / "nothing"), "sim:hdd")
     small = with_pattern(tmp_path / "small", 127)
     with pytest.raises(qemu.BadSetting, match="64 KiB"):

@@ -1,4 +1,4 @@
-"""From power-on to the prompt, and what repeats exactly."""
+"""From power-on to the prompt, and exact repetition."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_what_the_banner_says_to_try_shows_thrashing(mem: str) -> None:
 
 
 def test_time_of_a_background_job_comes_by_itself() -> None:
-    """Nothing is typed meanwhile."""
+    """Nothing is typed while the job runs."""
     with Guest() as guest:
         assert re.fullmatch(r"\[1\] \d+\n", guest.sh("time thrash 2 512 3 &"))
         guest.expect(r"real \d\.\d{3}s\s+user [^f]*faults [1-9]\d{2,} minor, 0 major")
@@ -50,7 +50,7 @@ def test_boot_names_the_policy() -> None:
 
 
 def test_a_program_that_does_nothing_has_few_faults() -> None:
-    """Its own page tables are in use from its first instruction on."""
+    """The program's page tables are in use from its first instruction on."""
     run = boot("time true; time true").check_exit()
     faults = [int(minor) for minor in re.findall(r"(?m)^faults (\d+) minor, 0 major$", run.console)]
     assert len(faults) == 2 and max(faults) < 100, faults
@@ -62,7 +62,8 @@ def test_banner_suggests_nothing_where_swap_is_too_small() -> None:
 
 
 def test_idle_prompt_leaves_the_host_idle() -> None:
-    """With no timer armed QEMU waits for a key; with one, in virtual time, it would skip from tick to tick for ever."""
+    """Without an armed timer QEMU waits for a key; with one, in virtual time, it would skip from tick to tick for
+    ever."""
     with Guest() as guest:
         guest.sh("echo hello")
         before = cpu_seconds(guest.terminal.pid)

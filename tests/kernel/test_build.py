@@ -1,4 +1,4 @@
-"""The make targets and variables, as somebody meets them at the shell."""
+"""The make targets and variables, as typed in a shell."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ POLICIES = sorted(
     for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
 )
-FOR_EVER = 10**6  # seconds of machine time; in virtual time the host still spends hours on them
+FOR_EVER = 10**6  # seconds of machine time; even in virtual time this takes the host hours
 GRUB = all(map(shutil.which, ("grub-mkrescue", "xorriso", "mformat"))) and Path("/usr/lib/grub/i386-pc").is_dir()
 
 
 def phony_targets() -> list[str]:
     text = (qemu.ROOT / "Makefile").read_text()
     names = " ".join(re.findall(r"(?m)^\.PHONY:(.*)$", text)).split()
-    return [name for name in names if name not in ("all", "files", "check-base")]
+    return [name for name in names if name not in ("all", "files", "test-base", "check-base")]
 
 
 def test_help_lists_every_target_and_variable() -> None:
@@ -62,15 +62,15 @@ def test_doctor_is_content_where_the_tests_run() -> None:
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("MEM=lots", "MEM=lots is no size"),
+        ("MEM=lots", "MEM=lots is not a size"),
         ("EXACT=yes", "EXACT=yes"),
-        pytest.param("FRAMES=few", "FRAMES=few is no whole number", marks=pytest.mark.soak),
-        pytest.param("SEED=0x1", "SEED=0x1 is no whole number", marks=pytest.mark.soak),
+        pytest.param("FRAMES=few", "FRAMES=few is not a whole number", marks=pytest.mark.soak),
+        pytest.param("SEED=0x1", "SEED=0x1 is not a whole number", marks=pytest.mark.soak),
         pytest.param(f"RUN={'a' * 3000}", "1023 bytes at most", marks=pytest.mark.soak),
         ("TELEMETRY=/nosuch/file", "TELEMETRY=/nosuch/file: there is no such folder"),
         ("TELEMETRY=/tmp", "TELEMETRY=/tmp: it is a folder"),
         ("EXTRA=nosuch", "EXTRA=nosuch: there is no file nosuch"),
-        pytest.param("SWAP=sim:hdd,size=big", "SWAP size=big is no size", marks=pytest.mark.soak),
+        pytest.param("SWAP=sim:hdd,size=big", "SWAP size=big is not a size", marks=pytest.mark.soak),
         ("VM=2 q", "VM=2 q may not contain blanks"),
         pytest.param('RUN=echo "a b"', "RUN may not contain a double quote", marks=pytest.mark.soak),
         ("MEMORY=24M", "unknown variable MEMORY"),
@@ -113,7 +113,7 @@ def test_unknown_target_is_told_where_the_list_is() -> None:
     ],
 )
 def test_what_is_typed_arrives(command: str, printed: str, tmp_path: Path) -> None:
-    """Neither make nor a shell of the host does anything with what stands in a variable."""
+    """Neither make nor a shell of the host interprets the content of a variable."""
     called = tmp_path / "called"
     result = make("qemu", "RUN=" + command.format(called=called))
     assert printed.format(called=called) in result.stdout.splitlines(), result.stdout
@@ -185,7 +185,7 @@ def test_telemetry_is_kept_where_asked(tmp_path: Path) -> None:
 
 
 def test_second_build_has_nothing_to_do() -> None:
-    """And the image is the same to the byte after its parts are made again."""
+    """And the image is byte for byte the same after its parts are built again."""
     before = (qemu.ROOT / qemu.INITRD).read_bytes()
     result = make()
     assert result.returncode == 0, result.stderr

@@ -1,5 +1,5 @@
-"""Pages of files with a store, on the file of a modelled disk that is larger than memory: each word is what it shall
-be, in the guest and in the image, under every policy; failed writes are made again; exact runs repeat."""
+"""Pages of files with a store on disk, tested on a modelled disk that is larger than memory: each word has its expected
+value, in the guest and in the image, under every policy; failed writes are repeated; exact runs repeat."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ POLICIES = sorted(
 
 
 def word(page: int, number: int, seed: int) -> int:
-    """What user/workloads/filescan.c writes."""
+    """The word that user/workloads/filescan.c writes."""
     return (page * 1024 + number) * 2654435761 + seed & 0xFFFFFFFF
 
 
 def content(seed: int, first: int = 0) -> bytes:
-    """The whole disk as filescan fills it; `first`: added to the first word of each page by its passes."""
+    """The content of the whole disk as filled by filescan; `first`: added to the first word of each page by its
+    passes."""
     pages = ([word(page, i, seed) + first * (i == 0) & 0xFFFFFFFF for i in range(1024)] for page in range(PAGES))
     return b"".join(struct.pack("<1024I", *words) for words in pages)
 
@@ -49,7 +50,8 @@ def counter(result: Result, name: str) -> int:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "2q", "ws"))
 def test_file_larger_than_memory_under_every_policy(policy: str, image: Path) -> None:
-    """Written and read by calls and through mappings, in order and mixed, beside programs with memory of their own."""
+    """Written and read by calls and through mappings, sequentially and at random, with programs that use memory,
+    too."""
     result = boot(
         "filescan /dev/sda 1 fill mmap write & thrash 2 3072 2; wait; filescan /dev/sda 2 fill --seed 5; "
         "filescan /dev/sda 2 mmap --seed 5 & seqscan 5120 3; wait; filescan /dev/sda 1 mmap random write --seed 5; "
@@ -74,7 +76,7 @@ def test_two_equal_runs_are_equal(image: Path) -> None:
 
 
 def test_failed_writes_lose_nothing(image: Path) -> None:
-    """The third write fails. What could not be written stays dirty, and is written again."""
+    """The third write fails. A page that could not be written stays dirty, and is written again."""
     result = boot(
         "filescan /dev/sda 1 fill --seed 8; filescan /dev/sda 1 mmap --seed 8; cat /proc/vmstat; " + CHECK,
         mem="10M",
@@ -87,7 +89,7 @@ def test_failed_writes_lose_nothing(image: Path) -> None:
 
 
 def test_reading_ahead_hides_the_disk(image: Path) -> None:
-    """A reader in sequence finds nearly all pages there, and nothing is read twice."""
+    """A sequential reader finds nearly all pages in memory, and nothing is read twice."""
     image.write_bytes(content(seed=0))
     result = boot("filescan /dev/sda; cat /proc/vmstat", mem="64M", disk=image).check_exit()
     result.check_lines(["^R filescan pages=3072 passes=1 corrupt=0"])
@@ -101,13 +103,14 @@ TWICE = "cat /dev/sda >/dev/null; cat /dev/sda >/dev/null; cat /proc/vmstat"
 
 @pytest.mark.parametrize(("mem", "refaults"), [("12M", PAGES), ("8M", 0)])
 def test_refault_of_a_file_is_of_a_page_that_twice_the_memory_had_kept(image: Path, mem: str, refaults: int) -> None:
-    """In a loop a page comes back after as many evictions as pages do not fit: fewer than the frames, or more."""
+    """In a loop, the number of evictions before a page returns is the number of pages that do not fit: below the
+    frames, or above."""
     result = boot(TWICE, vm="fifo", mem=mem, disk=image, disk_kind="sim:ssd").check_exit()
     assert counter(result, "workingset_refault_file") == refaults
 
 
 def test_kswapd_takes_32_pages_and_looks_again(image: Path) -> None:
-    """That is enough each time: low and high watermark lie less than 32 frames apart."""
+    """That is enough each time: the low and high watermarks are less than 32 frames apart."""
     result = boot(TWICE, vm="fifo", mem="8M", disk=image, disk_kind="sim:ssd", cmdline="vm.min_free_kbytes=256")
     freed, woken = counter(result.check_exit(), "pgsteal_kswapd"), counter(result, "kswapd_wake")
     assert 30 * woken < freed < 40 * woken
@@ -115,7 +118,7 @@ def test_kswapd_takes_32_pages_and_looks_again(image: Path) -> None:
 
 @pytest.mark.parametrize("file", ["/dev/sda", "/t/file"])
 def test_policy_knows_what_is_dirty(file: str, image: Path) -> None:
-    """vms keeps what would have to be written in a list of its own. What is in memory only would, too."""
+    """vms keeps pages that need a write in a list of their own. Pages that exist only in memory belong there, too."""
     run = f"mkdir /t; mount -t tmpfs none /t; dd if=/dev/zero of={file} bs=65536 count=16; cat /proc/vm/policy"
     result = boot(run, vm="vms", disk=image).check_exit()
     assert counter(result, "modified_list:") >= 256 > counter(result, "free_list:")

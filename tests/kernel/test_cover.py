@@ -1,4 +1,4 @@
-"""`make coverage`: a run that is watched is the same run, and its lines are the ones that it must have executed."""
+"""`make coverage`: observation does not change a run, and it reports the lines that the run must have executed."""
 
 from __future__ import annotations
 

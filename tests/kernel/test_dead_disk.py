@@ -1,5 +1,5 @@
-"""A disk that stops answering, at any request: after 30 s of the guest's time it is given up, who needed it is told
-(EIO, SIGBUS), and the machine goes on; its file system can be unmounted, and what is lost is said."""
+"""A disk that stops answering, at any request: after 30 s of the guest's time it is given up, programs that need it get
+errors (EIO, SIGBUS), and the machine continues; its file system can be unmounted, and lost data are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES = ["reading", "mapped", "running", "syncing", "writing"]
 
 
 def image(folder: Path) -> Path:
-    """An image with the program, a file, a script, a directory."""
+    """An image with the program, a file, a script, and a directory."""
     content = folder / "content"
     (content / "dir").mkdir(parents=True)
     shutil.copy(qemu.ROOT / "build/user/gone", content / "gone")
@@ -34,7 +34,8 @@ def image(folder: Path) -> Path:
 
 
 def run(disk: Path, command: str, kind: str = "sim:ssd", **more: object) -> Result:
-    """A command line in /mnt, where the image is mounted; then it is unmounted. The machine is as it should be."""
+    """Runs a command line in /mnt, where the image is mounted; then unmounts it. The machine must be in order
+    afterwards."""
     device = DEVICE.get(kind, "sda")
     mounted = f"mkdir /mnt; mount -t ext2 /dev/{device} /mnt; cp /mnt/gone /tmp; cd /mnt"
     line = f"{mounted}; {command}; cd /; umount /mnt; {AFTER}"
@@ -60,7 +61,7 @@ def test_fsync_tells_each_open_file_once(tmp_path: Path) -> None:
 
 
 def test_what_is_freed_while_memory_is_short_is_free(tmp_path: Path) -> None:
-    """A process that is killed for memory may be the last to use a file."""
+    """A process that is killed for memory may be the last user of a file."""
     disk = image(tmp_path)
     run(disk, "/tmp/gone freeing")
     ext2.check(disk)
@@ -71,7 +72,7 @@ mkdir dir/d; mv g dir/d; ln f dir/l; sync; rm dir/l; echo 3 > /proc/sys/vm/drop_
 thrash 2 4500 2; sh s; find . | wc
 cd /; umount /mnt; mount -t ext2 /dev/sda1 /mnt; find /mnt | wc; umount /mnt
 """
-REQUESTS = 340  # of all that, with some to spare
+REQUESTS = 340  # of all that, and some more
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,7 @@ def busy_disk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.mark.parametrize("nth", soak_but(range(1, REQUESTS), 3, 60, 130))
 def test_disk_may_die_at_any_request(tmp_path: Path, busy_disk: bytes, nth: int) -> None:
-    """Mounting, reading, running programs, writing, swapping, unmounting: whatever it is in the middle of."""
+    """In the middle of mounting, reading, running programs, writing, swapping, or unmounting."""
     tried = Tried("dead-disk")
     if not tried.done(nth):
         die_at(nth, tmp_path, busy_disk)
@@ -99,7 +100,7 @@ def die_at(nth: int, folder: Path, busy_disk: bytes) -> None:
     work = "; ".join(WORK.splitlines())
     line = f"mkdir /mnt; echo mute:{nth} >/proc/fail; mount -t ext2 /dev/sda1 /mnt; {work}; echo done; {AFTER}"
     result = boot(line, disk=disk, disk_kind="sim:ssd", mem="8M", swap="sda2")
-    if "init died: signal 7" in result.console:  # its pages were in the swap area: as on Linux, nothing can go on
+    if "init died: signal 7" in result.console:  # its pages were in the swap area: as on Linux, this is the end
         return
     assert result.exit in (qemu.OK, qemu.FAILED), result.tail()
     never = "never came" in result.console
@@ -111,7 +112,7 @@ def die_at(nth: int, folder: Path, busy_disk: bytes) -> None:
 
 
 def seconds(result: Result) -> float:
-    """How long the machine ran, in its own time."""
+    """The duration of the run in the machine's own time."""
     found = re.search(r"^system: ([\d.]+) s", result.console, re.M)
     assert found, result.tail()
     return float(found[1])

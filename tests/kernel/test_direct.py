@@ -1,5 +1,5 @@
-"""O_DIRECT: what each case of the program `direct` says is what it says on Linux; no page enters the cache; the disk's
-image holds what was written; memory may be short, and requests may fail.
+"""O_DIRECT: each case of the program `direct` has the same result as on Linux; no page enters the cache; the disk's
+image contains what was written; also when memory is short, and when requests fail.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def image(folder: Path, *options: str) -> Path:
 
 
 def in_guest(disk: Path, command: str, kind: str = "sim:ssd", **more: Any) -> Result:
-    """A command line in /mnt, where the image is mounted; it is judged afterwards, and must be silent on errors."""
+    """Runs a command line in /mnt, where the image is mounted, and checks it afterwards; no error may be printed."""
     line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; cd /mnt; {command}; cd /; umount /mnt; cat /proc/vm/check"
     line = line.replace("sda", {"virtio": "vda", "ide": "hda"}.get(kind, "sda"))
     result = boot(line, disk=disk, disk_kind=kind, **{"mem": "16M", "swap": FAST, **more})
@@ -47,7 +47,7 @@ def cached_pages(result: Result) -> list[int]:
 
 
 def file_in(image: Path, name: str, to: Path) -> bytes:
-    """What debugfs reads."""
+    """A file's content, read by debugfs."""
     ext2.tool("debugfs", "-R", f"dump /{name} {to}", image)
     return to.read_bytes()
 
@@ -55,7 +55,7 @@ def file_in(image: Path, name: str, to: Path) -> bytes:
 def test_each_case_is_as_on_linux(tmp_path: Path) -> None:
     for case in [*CASES, "swapped"]:
         done = subprocess.run([PROGRAM, case], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        if "Invalid argument" not in done.stderr:  # a file system without it
+        if "Invalid argument" not in done.stderr:  # a file system without O_DIRECT
             assert (done.returncode, done.stderr) == (0, ""), "the case is wrong, or this is no Linux"
     in_guest(image(tmp_path, "-b", "4096"), "; ".join(f"./direct {case}" for case in [*CASES, "failing"]))
 
@@ -69,7 +69,7 @@ def test_other_disks_and_blocks_and_high_memory(tmp_path: Path, kind: str, size:
 
 @pytest.mark.parametrize("policy", soak_but(["2q", "fifo", "ws", "mglru"], "fifo"))
 def test_a_buffer_larger_than_memory(tmp_path: Path, policy: str) -> None:
-    """Its pages leave for swap and come back, while another process takes what it can."""
+    """Its pages are swapped out and in again, while another process takes as much memory as it can."""
     result = in_guest(image(tmp_path), "thrash 1 3000 6 & ./direct swapped 1700; wait", mem="8M", vm=policy)
     result.check_lines(["^R thrash .*lost=0 corrupt=0"])
     assert re.search(r"swap: [1-9]\d{3,} pages in", result.console), result.tail()
@@ -77,7 +77,8 @@ def test_a_buffer_larger_than_memory(tmp_path: Path, policy: str) -> None:
 
 @pytest.mark.parametrize("frames", soak_but([3, 6, 40], 6))
 def test_a_buffer_larger_than_the_cap_on_frames(tmp_path: Path, frames: int) -> None:
-    """Not so many pages are held that there is none for the next; two at once do not starve each other either."""
+    """A call leaves at least one page for the next; two calls at once do not starve each other
+    either."""
     copy = "dd if=big bs=131072 count=3 iflag=direct oflag=direct"
     result = in_guest(image(tmp_path), f"{copy} of=one & {copy} of=two; wait", frames=frames, vm="fifo")
     assert "killed process" not in result.console
@@ -88,7 +89,7 @@ def test_a_buffer_larger_than_the_cap_on_frames(tmp_path: Path, frames: int) -> 
 
 
 def test_no_page_enters_the_cache(tmp_path: Path) -> None:
-    """A copy, past the cache on both sides, on none, and on either; the end of `big` is no whole sector."""
+    """A copy that bypasses the cache on both sides, on neither, and on one; the end of `big` is not a whole sector."""
     made, size = image(tmp_path, "-b", "4096"), KIB * 1024
     copy, look = "dd if=big bs=8192 of={} {}", "cat /proc/vmstat"
     direct = "; ".join(
@@ -106,7 +107,7 @@ def test_no_page_enters_the_cache(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_device(tmp_path: Path) -> None:
-    """Which a file system uses: what that holds of its metadata is not taken from it, and stays what it is."""
+    """A file system uses the device: its own cached metadata is kept, and stays valid."""
     made = image(tmp_path)
     read = "dd if=/dev/sda of=/dev/null bs=65536 iflag=direct; dd if=/dev/sda of=super bs=1024 skip=1 count=1"
     result = in_guest(made, f"{read}; dd if=super of=/dev/sda bs=1024 seek=1 oflag=direct; touch new; cat /proc/vmstat")

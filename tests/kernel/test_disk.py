@@ -1,5 +1,5 @@
-"""Swap on a disk that QEMU emulates (swap=hda): it keeps every page, its errors hurt only who needs the page, and a
-disk that cannot be used is refused. Such runs do not repeat, so nothing here depends on times or on counts."""
+"""Swap on a disk that QEMU emulates (swap=hda): it keeps every page, its errors affect only users of the page, and an
+unusable disk is refused. Such runs do not repeat, so nothing here depends on times or on counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BAD_SECTOR = 4000  # of a page that is swapped out while the processes fill thei
 
 
 def boot_with_drive(command: str, *drives: str, flags: str = "", exact: bool = False, mem: str = "12M") -> Result:
-    """Run `command` with swap=hda on drives of the caller's own."""
+    """Runs `command` with swap=hda on the caller's own drives."""
     options = shlex.join(word for drive in drives for word in ("-drive", drive)) + " " + flags
     s = settings(run=command, mem=mem, swap="none", cmdline="swap=hda", exact=exact, qemu_flags=options, timeout=120)
     console = io.BytesIO()
@@ -34,7 +34,7 @@ def empty_drive(size: str, index: int = 0) -> str:
 
 
 def failing_drive(folder: Path, *faults: str) -> str:
-    """A disk of 64 MiB, some of whose requests QEMU lets fail."""
+    """A disk of 64 MiB on which QEMU lets some requests fail."""
     file = Path(folder, "disk")
     with file.open("wb") as disk:
         disk.truncate(64 << 20)
@@ -56,7 +56,7 @@ def refused(result: Result, why: str) -> None:
     assert not has_line(result, "^reached$")
 
 
-# --- it keeps what it is given ---
+# --- the disk keeps its data ---
 
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
@@ -70,7 +70,7 @@ def test_thrashing_loses_no_page(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_torture_keeps_the_kernel_consistent(policy: str) -> None:
-    """Pages lie in HighMem, of 2 MiB, and in DMA, and are read up to 32 at once."""
+    """Pages lie in HighMem, which has 2 MiB, and in DMA, and are read up to 32 at once."""
     result = boot(
         f"torture 4 800 150; {CHECK}",
         vm=policy,
@@ -146,7 +146,7 @@ def test_disk_that_takes_nothing_is_like_none(tmp_path: Path) -> None:
 
 
 def test_disk_without_an_answer_is_given_up() -> None:
-    """A page would take minutes. The guest's limit is of virtual time, of which an exact run skips what is idle."""
+    """Reading a page would take minutes. The guest's limit is in virtual time, and an exact run skips idle time."""
     drive = empty_drive("32M") + ",throttling.bps-total=64"
     result = boot_with_drive(f"thrash 4 4096 1; {CHECK}", drive, exact=True).check_exit()
     result.check_lines([r"^hda: no answer for 30 s: given up", r"^R thrash .*corrupt=0", "^ok$"])
@@ -178,7 +178,7 @@ def test_disk_without_room_for_a_page_is_refused(size: int) -> None:
 
 @pytest.mark.soak
 def test_disk_of_one_usable_page_is_a_swap_area() -> None:
-    """Its other page is never used. Who wants more than there is, is killed, as ever."""
+    """Its other page is never used. A process that needs more memory than there is gets killed, as always."""
     result = boot_with_drive(f"cat /proc/swaps; thrash 4 4096 1; {CHECK}", empty_drive("8K")).check_exit()
     result.check_lines([r"^/dev/hda +partition +4 ", "Out of memory", r"^R thrash .*corrupt=0", "^ok$"])
 

@@ -1,4 +1,4 @@
-"""The kernel's ext2 over images, as a program of the host (tests/host/ext2), judged by e2fsprogs and by a model."""
+"""The kernel's ext2 on images, in a program on the host (tests/host/ext2), checked by e2fsprogs and by a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ext2 import quoted
 from ext2_scripts import BLOCKS, SEED, Crash, Random
 from soak import soak_but
 
-FEATURES = [(96, 0x2, "-22"), (100, 0x3, "-30")]  # place in the superblock, bits that are known, answer to others
+FEATURES = [(96, 0x2, "-22"), (100, 0x3, "-30")]  # offset in the superblock, known bits, answer to other bits
 
 
 @pytest.mark.parametrize("block,case", soak_but([(b, i) for b in BLOCKS for i in range(20)], *[(b, 0) for b in BLOCKS]))
@@ -38,7 +38,7 @@ def test_random_operations_do_what_the_model_does(tmp_path: Path, block: str, ca
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_what_changes_while_all_is_written_is_written_again(tmp_path: Path, block: str) -> None:
-    """A block that was marked, then written while something waited, then changed once more, must be marked again."""
+    """A block that was marked, written while a task waited, and changed once more must be marked again."""
     image = ext2.make(tmp_path / "image", "24M", "-b", block, "-N", "800")
     there = Random(SEED, far=70 << 20)
     there.run(100)
@@ -61,7 +61,7 @@ def test_cut_of_power_loses_nothing_that_was_synced(tmp_path: Path, block: str, 
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with files of every depth of indirection (at 1 KiB a block), holes, links, odd names."""
+    """A folder with files of every depth of indirection (with 1-KiB blocks), holes, links, unusual names."""
     root = tmp_path_factory.mktemp("content")
     (root / "dir" / "deep").mkdir(parents=True)
     noise = random.Random(1)
@@ -104,7 +104,7 @@ def test_image_of_mke2fs_reads_back_equal(tmp_path: Path, content: Path, revisio
 
 
 def sum_of(part: bytes, length: int) -> str:
-    # A large hole is as good as a small one.
+    # A small hole stands for a large one.
     return f"{ext2.checksum(part):08x} {length}"
 
 
@@ -130,7 +130,7 @@ def test_full_disk_and_full_table_leave_nothing_half_done(tmp_path: Path) -> Non
     "old,new", [("/a/f", "/b/new"), ("/a/f", "/b/g"), ("/a/f", "/a/e"), ("/a/d", "/b/new"), ("/a/d", "/b/e")]
 )
 def test_rename_on_a_disk_that_breaks_is_undone(tmp_path: Path, old: str, new: str) -> None:
-    """From the Nth access on all fail, those for undoing, too. No file has two names, and none has lost its own."""
+    """From the Nth access on all fail, also those of the undo. No file has two names, and none has lost its own."""
     fill = [f"create /{where}/{n}{'-' * 200}" for where in "ab" for n in range(12)]
     made = ["mkdir /a", "mkdir /b", *fill, "create /a/f", "write /a/f 0 5000 1", "create /b/g", "write /b/g 0 3000 2"]
     made += ["mkdir /a/d", "create /a/d/x", "mkdir /b/e"]
@@ -145,7 +145,7 @@ def test_rename_on_a_disk_that_breaks_is_undone(tmp_path: Path, old: str, new: s
         answer, seen = answers[-len(looks) - 2], answers[-len(looks) :]
         assert states.setdefault(answer, seen) == seen, n
         if answer == "0":
-            break  # what was replaced cannot be freed as long as the disk is broken
+            break  # the replaced file cannot be freed as long as the disk fails
         ext2.check(image)
     assert n > 5 and set(states) == {"-5", "0"} and states["-5"] != states["0"]
 
@@ -252,7 +252,7 @@ def test_mount_looks_at_features_and_sizes(
     "revision,at,known,answer", soak_but([(r, *f) for r in (0, 1) for f in FEATURES], (1, *FEATURES[0]))
 )
 def test_each_unknown_feature_is_refused(tmp_path: Path, revision: int, at: int, known: int, answer: str) -> None:
-    """One bit after the other: an incompatible one always, one that is not for writing where it would be written."""
+    """One bit after another: an incompatible one is always refused, one that forbids writing is refused for writing."""
     image = (ext2.make_old if revision == 0 else ext2.make)(tmp_path / "image", "1M")
     sound = image.read_bytes()
     for bit in range(32):

@@ -1,4 +1,4 @@
-"""ext2 in the kernel: the same scripts as on the host, run by a program that the image brings along, then e2fsprogs."""
+"""ext2 in the kernel: the same scripts as on the host, run by a program on the image, then checked by e2fsprogs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ FSOPS = qemu.ROOT / "build/user/fsops"
 
 
 def in_guest(image: Path, command: str, kind: str = "sim:ram", mem: str = "16M", **more: Any) -> str:
-    """One command line with the image mounted at /mnt: what was printed. The kernel finds nothing wrong anywhere."""
+    """Runs a command line with the image mounted at /mnt, and returns its output. The kernel's own checks find no
+    fault."""
     line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; {command}; umount /mnt; cat /proc/vm/check"
     result = boot(line, disk=image, disk_kind=kind, mem=mem, **more).check_exit().check_lines(["^ok$"])
     assert "ext2:" not in result.console, result.console
@@ -28,7 +29,7 @@ def in_guest(image: Path, command: str, kind: str = "sim:ram", mem: str = "16M",
 
 
 def check_in_guest(folder: Path, block: str, trees: list[Random], size: str = "24M", **more: Any) -> None:
-    """As many processes as there are trees, each in its own directory, at the same time; then the image is judged."""
+    """Runs one process for each tree concurrently, each in its own directory; then checks the image."""
     whole, content = Model(), folder / "content"
     content.mkdir()
     (content / "fsops").write_bytes(FSOPS.read_bytes())
@@ -102,17 +103,17 @@ def test_full_disk_in_the_kernel(tmp_path: Path) -> None:
     assert re.search(r"\n50000\n0\n[1-4]\d+\n(0\n-28\n)+(0|-28)\nend", console), console
     assert re.search(r"answers:\n(0\n)+(-2\n)?end", in_guest(image, "/mnt/fsops /mnt /mnt/clear"))
     ext2.check(image)
-    assert ext2.free_counts(image) == (free[0] - 1, free[1])  # the root has a second block now
+    assert ext2.free_counts(image) == (free[0] - 1, free[1])  # the root directory now has a second block
 
 
 def damaged(image: Path, seed: int) -> None:
-    """Some numbers in metadata are others, but so that no file is longer than 16 MiB; the files hold nothing but x."""
+    """Changes some numbers in metadata, but no file becomes longer than 16 MiB; the files contain only x."""
     print(f"SEED={seed}")
     noise, raw = random.Random(seed), bytearray(image.read_bytes())
     used = [at for at in range(1024, len(raw), 1024) if set(raw[at : at + 1024]) - {0, ord("x")}]
     for _ in range(noise.randrange(1, 40)):
         at = noise.choice(used) + 4 * noise.randrange(256)
-        if at >= 2048:  # most superblocks that were damaged are not mounted at all
+        if at >= 2048:  # most images with a damaged superblock cannot be mounted at all
             raw[at : at + 4] = noise.choice([noise.randrange(len(raw) // 1024), noise.getrandbits(24)]).to_bytes(
                 4, "little"
             )

@@ -1,5 +1,5 @@
-"""What ext2 promises when the power goes, over images, as a program of the host: each sector that was written since the
-last flush is there or is not. tests/kernel/test_powercut.py does the same to the kernel."""
+"""What ext2 guarantees after a power failure, on images, in a program on the host: each sector written since the last
+flush is on the disk or is not. tests/kernel/test_powercut.py tests the same with the kernel."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_cut_keeps_what_was_promised(tmp_path: Path, block: str, case: int) -> N
 
 
 def names_left(folder: Path, block: str, script: list[str], seed: int) -> set[str]:
-    """After some metadata was written, and the power cut."""
+    """The names that are left after some metadata was written and the power failed."""
     image = ext2.make(folder / "image", "1M", "-b", block, "-N", "128")
     answers, _ = ext2.run(image, [*script, f"flush 20 {seed}", f"cut 0 {seed}", "sync"])
     assert answers[-1] == "cut" and set(answers[:-1]) <= {"0", "5000"}
@@ -52,7 +52,7 @@ def test_torn_directory_loses_no_other_name(tmp_path: Path, block: str, case: in
     new = [f"/d/n{i}{'y' * noise.randrange(60)}" for i in range(noise.randrange(3, 12))]
     script = ["mkdir /d", *(f"create {name}" for name in names), "sync"]
     script += [*(f"unlink {name}" for name in gone), "sync", *(f"create {name}" for name in new), f"unlink {removed}"]
-    script += [f"rename {moved} /d/moved"] if case % 2 else []  # which may flush
+    script += [f"rename {moved} /d/moved"] if case % 2 else []  # rename may flush
     left = names_left(tmp_path, block, script, case)
     assert set(kept) <= left
     assert left & {moved, "/d/moved"}

@@ -1,8 +1,8 @@
-"""Every policy and every guard where there is least room: three frames, parameters at the ends of their ranges, hardly
-any swap area, much memory, switches in the middle, and all policies under all guards. What can be tried without a
+"""Every policy and every guard under extreme conditions: three frames, parameters at the ends of their ranges, hardly
+any swap area, a lot of memory, switches during a run, and all policies under all guards. What can be tested without a
 machine is in kernel/mm/policy/policies_test.c and kernel/mm/guard/guards_test.c.
 
-`make check` runs what is quick for each; all combinations are in `make soak`.
+`make check` runs what is quick for each; `make soak` runs all combinations.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ GUARDS = sorted(
 FAST = {"mem": "8M", "swap": "sim:ssd"}
 THRASH = "thrash 6 2048 2"
 IN_THREE_FRAMES = "refstring 1 2 3 4 1 2 5 1 2 3 4 5 7 7 1; thrash 1 64 3"
-SWITCHES = 12  # in one boot: so many fit into run=
+SWITCHES = 12  # in one boot: this many fit into run=
 
-# The policy and the guard: every policy with none, and every guard over 2q.
+# The policy and the guard: every policy without a guard, and every guard over 2q.
 ALL = [*((policy, "none") for policy in POLICIES), *(("2q", guard) for guard in GUARDS)]
 ONE_OF_EACH = [("2q", "none"), ("2q", "token")]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of a policy's or guard's, with the ends of its range."""
+    """A parameter of a policy or guard, with the ends of its range."""
 
     owner: str
     name: str
@@ -43,14 +43,14 @@ class Parameter:
 
 
 def parameters(owner: str) -> list[Parameter]:
-    """Those of a policy or guard, from the list of all that the kernel knows."""
+    """The parameters of a policy or guard, from the list of all that the kernel knows."""
     text = (qemu.ROOT / "docs/reference/parameters.md").read_text()
     found = re.findall(rf"^{owner}\.(\w+)=\S*\t(\d+)\.\.(\d+)", text, re.MULTILINE)
     return [Parameter(owner, name, int(least), int(most)) for name, least, most in found]
 
 
 def ends(names: list[str]) -> list[tuple[str, str]]:
-    """(name, what to set): all parameters at their least, and at their most."""
+    """(name, what to set): all parameters at their minimum, and at their maximum."""
     found = []
     for name in names:
         known = parameters(name)
@@ -90,7 +90,7 @@ def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
 
 @pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, *ONE_OF_EACH))
 def test_swap_of_64_KiB(policy: str, guard: str) -> None:
-    """It fills at once: whoever cannot be kept is killed, and the others are well."""
+    """It fills at once: processes that do not fit are killed, and the others finish correctly."""
     run = f"thrash 2 1024 2; thrash 8 2048 2; echo ended; {CHECK}"
     result = boot(run, vm=policy, mem="8M", swap="sim:ssd,size=64K", cmdline=f"guard={guard}", timeout=200).check_exit()
     result.check_lines([r"^R thrash nproc=2 .*corrupt=0", "^ended$", "^ok$"])
@@ -104,7 +104,7 @@ def test_two_GiB(policy: str, guard: str) -> None:
 
 
 def each_after_each(names: list[str]) -> list[str]:
-    """A walk in which every name follows every other one once: an Euler circuit, found by Hierholzer's way."""
+    """A walk in which every name follows every other name once: an Euler circuit, found with Hierholzer's algorithm."""
     left = {name: [other for other in names if other != name] for name in names}
     path, circuit = [names[0]], []
     while path:
@@ -120,7 +120,7 @@ PARTS = [WALK[at : at + SWITCHES + 1] for at in range(0, len(WALK) - 1, SWITCHES
 
 
 def expect_switches(names: list[str], guard: str = "none") -> None:
-    """From each to the next, under load."""
+    """Switches from each to the next, under load."""
     script = "".join(f"echo {name}>$s;sleep .02;" for name in names[1:])
     run = f"s={SWITCH};thrash 6 2048 20 1000&{script}wait;{CHECK}"
     result = boot(run, vm=names[0], cmdline=f"guard={guard}", timeout=300, **FAST)
@@ -156,7 +156,7 @@ def test_every_policy_under_every_guard(policy: str, guard: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("program", ["policy/policies_test", "guard/guards_test"])
 def test_a_million_processes_begin_and_end(program: str) -> None:
-    """The host tests of all policies and of all guards, with a million for each of them."""
+    """Runs the host tests of all policies and of all guards with a million processes for each of them."""
     command = [qemu.ROOT / "build/host/kernel/mm" / program]
     done = subprocess.run(command, env={**os.environ, "PROCESSES": "1000000"}, capture_output=True, text=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]

@@ -1,6 +1,6 @@
-"""fail=: the Nth read, write or allocation fails. All N are tried, one after the other (tests/kernel/fail).
+"""fail=: the Nth read, write or allocation fails. All N are tried, one after another (tests/kernel/fail).
 
-A case that goes wrong names its command: one `nth KIND N N calls CASE` in a boot as `try_all` makes it shows it again.
+A failing case prints its command: `nth KIND N N calls CASE`, in a boot made like in `try_all`, reproduces the failure.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ LINKS = "fstools=chmod,mount,umount"
 PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc"]
 ON_EXT2 = ["ext2", "kept", "mapped", "moves", "direct"]
 SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
-# What a disk that has ended for good does to a file system is test_hostile's.
+# test_hostile tests what a disk that fails for good does to a file system.
 CASES = [
     *((case, "alloc") for case in (*PLAIN, *ON_EXT2, *SWAPPING)),
     *((case, kind) for case in ON_EXT2 for kind in ("read", "read+", "write")),
     *((case, kind) for case in SWAPPING for kind in ("read", "read+", "write")),
-    # Shared memory that nobody maps counts as nobody's: the killer would take nth.
+    # Shared memory that is not mapped is not charged to any process: the out-of-memory killer would take nth.
     ("swap", "write+"),
     ("pressure", "write+"),
 ]
@@ -56,7 +56,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def disk_for(case: str, folder: Path) -> Path | None:
-    """The image that a case has as sda."""
+    """The image that a case uses as sda."""
     if case in ON_EXT2:
         content = folder / "content"
         content.mkdir()
@@ -73,10 +73,10 @@ def disk_for(case: str, folder: Path) -> Path | None:
 
 
 def try_all(case: str, kind: str, programs: Path, folder: Path, *, last: int = 2000, **more: Any) -> Result:
-    """Each N up to `last`, or until nothing is left to fail, in one boot; the disk is judged afterwards."""
+    """Tries each N up to `last`, or until nothing is left to fail, in one boot; checks the disk afterwards."""
     disk = disk_for(case, folder)
     settings = {"mem": "16M", "swap": "sim:ssd,size=16M", "timeout": 900, "image": programs, **SWAPPING.get(case, {})}
-    slack = "-s 8 " if more.get("vm") else ""  # any page of init may leave
+    slack = "-s 8 " if more.get("vm") else ""  # any page of init may be evicted
     command = f"nth {slack}{kind} 1 {last} calls {case}"
     more = {"disk": disk, "disk_kind": "sim:ssd" if disk else None, "cmdline": "slab_poison=1", **settings, **more}
     result = boot(command, **more).check_exit()
@@ -84,19 +84,19 @@ def try_all(case: str, kind: str, programs: Path, folder: Path, *, last: int = 2
     print(*(line for line in result.console.splitlines() if line.startswith("R nth")), case, more.get("vm", ""))
     if (
         disk and case in ON_EXT2 and kind != "read+"
-    ):  # of a disk that could not be read, inodes that were not freed remain
+    ):  # inodes that were not freed remain on a disk that could not be read
         ext2.check(disk)
     return result
 
 
 def all_but_sample() -> Iterator[object]:
-    """The cases; `make check` has two."""
+    """The cases; `make check` runs two of them."""
     return iter(soak_but(CASES, ("fork", "alloc"), ("ext2", "write")))
 
 
 @pytest.mark.parametrize(("case", "kind"), all_but_sample())
 def test_each_failure_is_its_own_programs_only(case: str, kind: str, programs: Path, tmp_path: Path) -> None:
-    """EIO, ENOMEM, SIGBUS or the killer; the machine goes on, nothing is kept, no data is lost."""
+    """Errors are EIO, ENOMEM, SIGBUS or the killer; the machine continues, nothing leaks, no data is lost."""
     tried = Tried("failures", image_key(programs))
     if not tried.done(f"{case} {kind}"):
         try_all(case, kind, programs, tmp_path)
@@ -115,7 +115,7 @@ def test_each_failure_under_each_policy(policy: str, kind: str, programs: Path, 
 
 @pytest.mark.soak
 def test_each_allocation_from_the_start_on(programs: Path) -> None:
-    """Only a program may miss what it asked for."""
+    """An allocation that fails may harm only the program that asked for it."""
     tried = Tried("failures-start", image_key(programs))
     for n in range(1, 2000):
         if tried.done(n):
@@ -132,7 +132,7 @@ def test_each_allocation_from_the_start_on(programs: Path) -> None:
 
 @pytest.mark.parametrize("n", soak_but(range(1, 40), 1, 6))
 def test_machine_without_memory_ends_with_a_status(n: int) -> None:
-    """From some allocation on none succeeds: init, or the command, is told so, or killed."""
+    """From some allocation on none succeeds: init, or the command, gets an error, or is killed."""
     boot("echo hello", cmdline=f"fail=alloc:{n}+").check_exit(qemu.FAILED).check_lines([r"^fail: alloc \d+\+ of"])
 
 
@@ -165,10 +165,10 @@ def test_what_failed_is_said_at_power_off() -> None:
             ("read:", "N is not a number"),
             ("read:4294967296", "N is not a number"),
             ("read:3-2", "M is less than N"),
-            ("read", "a word is no kind:N"),
+            ("read", "a word is not kind:N"),
             ("flush:1", "no such kind of event"),
             ("read:1,read:2", "a kind of event is there twice"),
-            ("", "a word is no kind:N"),
+            ("", "a word is not kind:N"),
         ],
         ("read:0", "N is 0, and events count from 1"),
     ),
@@ -179,5 +179,5 @@ def test_wrong_words_are_refused(text: str, why: str) -> None:
 
 
 def test_fail_and_cut_are_not_used_together() -> None:
-    """Which of the two made a run go wrong could not be told."""
+    """It would be impossible to tell which of the two caused a failure."""
     boot("true", cmdline="fail=read:9 cut=3").check_exit(qemu.REFUSED).check_lines(["^command line: .*cut"])

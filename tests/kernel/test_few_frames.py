@@ -1,4 +1,4 @@
-"""However few frames there are: every process gets on, under every policy."""
+"""Even with very few frames, every process makes progress, under every policy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from guest import boot
 from soak import soak_but
 from test_policies import BELADY, POLICIES, lines
 
-# The processes of each fault in step with one another.
+# The processes of each command fault in step with one another.
 FEW = ("thrash 2 64 2", "thrash 3 16 1")
 IN_STEP = ("thrash 2 64 2", "thrash 3 64 2", "thrash 7 32 1", "thrash 12 16 1")
-POISON = "slab_poison=1"  # nobody may look at a process that has ended in its turn
+POISON = "slab_poison=1"  # catches any access to a process that has ended during its turn
 
 
 def all_get_on(policy: str, frames: int, commands: tuple[str, ...]) -> None:
@@ -37,19 +37,19 @@ def test_many_processes_in_step_all_get_on(policy: str, frames: int) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_others_do_not_wait_for_a_process_that_ends_in_its_turn(policy: str) -> None:
-    """Killed while they starve; whoever is left gets on."""
+    """Processes are killed while they starve; the remaining ones make progress."""
     kill = "thrash 5 64 8 & sleep 2; kill -9 %1 7 8 9 10 11; thrash 3 64 2"
     result = boot(kill, vm=policy, mem="16M", frames=3, cmdline=POISON, timeout=60).check_exit()
     assert lines(result, r"^R thrash nproc=3 .*lost=0 corrupt=0"), result.tail()
 
 
 def test_lone_process_is_not_helped() -> None:
-    """It is never starved, so the faults of a string are the textbook's."""
+    """A lone process is never starved, so the faults of a string are the textbook's."""
     assert lines(boot(BELADY, vm="fifo", frames=3).check_exit(), "^faults: 9$")
 
 
 def test_none_is_left_beside_the_pages_of_a_disk(tmp_path: Path) -> None:
-    """Without swap nothing of a program can leave: it is killed, and the files' frames are not counted as its own."""
+    """Without swap no page of a program can be evicted: it is killed, and the frames of files are not charged to it."""
     disk = ext2.make(tmp_path / "image", "1M")
     line = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; hog 1024 1; echo status $?; cat /proc/vm/check"
     result = boot(line, mem="16M", frames=60, swap="none", disk=disk, disk_kind="sim:ram").check_exit()

@@ -1,4 +1,4 @@
-"""Workloads on a file system on the modelled disk: what they write is there, and runs repeat to the byte."""
+"""Workloads on a file system on the modelled disk: what they write is on the disk, and runs repeat byte for byte."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """An image of DISK=24M."""
+    """An image like that of DISK=24M."""
     return Path(disk.image_of("24M", tmp_path_factory.mktemp("empty"))).read_bytes()
 
 
 def run(command: str, folder: Path, image: bytes, vm: str = "2q") -> tuple[Result, bytes]:
-    """A run with a copy of the image, and what was in it at the end."""
+    """A run with a copy of the image; returns also the final content of the image."""
     path = folder / "image"
     path.write_bytes(image)
     result = boot(f"{MOUNT}; {command}; umount /mnt", vm=vm, mem="8M", disk=path).check_exit()

@@ -1,5 +1,5 @@
-"""Files on ext2 treated as is seldom done: what each case of the program `rough` says here must be what it says on
-Linux, e2fsck finds nothing, and the kernel's counts agree.
+"""Unusual operations on files on ext2: each case of the program `rough` must have the same result as on Linux, e2fsck
+must find no fault, and the kernel's counts must agree.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def image(folder: Path, size: str, *options: str, script: str = "") -> Path:
 
 
 def in_guest(disk: Path, command: str, kind: str = "sim:ssd", **more: Any) -> Result:
-    """A command line in /mnt, where the image is mounted; it is judged afterwards."""
+    """Runs a command line in /mnt, where the image is mounted, and checks the image afterwards."""
     line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; cd /mnt; {command}; cd /; umount /mnt; cat /proc/vm/check"
     result = boot(line, disk=disk, disk_kind=kind, **{"mem": "16M", "swap": FAST, **more})
     result.check_exit().check_lines(["^ok$"])
@@ -50,14 +50,14 @@ def in_guest(disk: Path, command: str, kind: str = "sim:ssd", **more: Any) -> Re
 
 
 def expect_quiet(result: Result) -> None:
-    """`rough` has nothing to say, and no word of filescan's or thrash's is another."""
+    """Checks that `rough` reports nothing, and that every word of filescan and thrash is correct."""
     for bad in ("rough: tests/", "SIGBUS", "umount:", "ext2:", "Out of memory"):
         assert bad not in result.console, result.tail()
     assert result.console.count("corrupt=") == result.console.count("corrupt=0")
 
 
 def test_each_case_is_as_on_linux(tmp_path: Path) -> None:
-    """And all of `vfs`, which covers names of 255 bytes and more, and loops of links, on ext2."""
+    """Also all of `vfs`, which covers names of 255 bytes and more, and loops of links, on ext2."""
     here = tmp_path / "here"
     here.mkdir()
     for case in CASES:
@@ -77,7 +77,7 @@ def test_many_writers_on_a_full_disk_in_little_memory(tmp_path: Path, policy: st
 
 
 def test_disk_that_takes_nothing_fails_its_writers_only(tmp_path: Path) -> None:
-    """Memory does not fill with what can never be written: writers get EIO, nobody is killed."""
+    """Memory does not fill with pages that can never be written: writers get EIO, no process is killed."""
     disk = image(tmp_path, "24M")
     fills = "filescan /mnt/g 1 --kb 16000 fill; filescan /mnt/h 1 --kb 6000 fill; /mnt/rough failing; thrash 2 1000 1"
     result = in_guest(disk, fills, mem="10M", cmdline="fail=write:1+")
@@ -131,13 +131,13 @@ def test_two_equal_runs_leave_equal_images(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("fail", ["read:7", "read:31", "write:5", "read:20,write:6"])
 def test_disk_that_fails_once_does_the_kernel_no_harm(tmp_path: Path, fail: str) -> None:
-    """Programs are told, or end by SIGBUS; the image, and the kernel's counts, are right."""
+    """Programs get errors, or are killed by SIGBUS; the image and the kernel's counts are correct."""
     disk = image(tmp_path, "24M", script=WORK + DROP * 3 + "/mnt/rough many; /mnt/rough deep 10; wait\n")
     in_guest(disk, "sh s; sync; sync; sync", mem="8M", cmdline=f"fail={fail}")
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    """What the slabs hold after a second round of everything, and umount, is what they held after the first."""
+    """After a second round of everything, and umount, the slabs hold the same as after the first round."""
     cases = "".join(f"/mnt/rough {case} &\n" for case in ("truncated", "unlinked", "writers 3", "growing 10", "bomb 3"))
     work = f"{cases}wait\n/mnt/rough many 50; rm /mnt/many/*; rm many; /mnt/rough deep 20; /mnt/rough running\n"
     disk = image(tmp_path, "4M", script=work)
@@ -163,7 +163,7 @@ def test_fsync_says_once_that_a_write_failed(tmp_path: Path) -> None:
 
 
 def test_mounts_that_are_refused(tmp_path: Path) -> None:
-    """A device twice, the directory under a mount, a mount in use; then an image that is cut short."""
+    """A device twice, the directory below a mount, a mount in use; then a truncated image."""
     disk = image(tmp_path, "4M")
     again = "mount -t ext2 /dev/sda /mnt; mount -t ext2 /dev/sda /tmp; mkdir d; mount -t ramfs x d; rm -r d; mv d e; "
     result = in_guest(disk, f"{again}umount /mnt; umount d; cat >open & umount /mnt; kill %1; wait; rm open")
@@ -175,7 +175,7 @@ def test_mounts_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_mount_options_and_features(tmp_path: Path) -> None:
-    """An option that nobody knows is refused; a feature that is not for writing holds for remount, too."""
+    """An unknown option is refused; a feature that forbids writing also forbids a remount for writing."""
     disk = image(tmp_path, "2M")
     raw = bytearray(disk.read_bytes())
     raw[1024 + 100] |= 0x10
@@ -200,14 +200,14 @@ def test_mount_options_and_features(tmp_path: Path) -> None:
 
 
 def test_read_only_in_the_midst_of_changes(tmp_path: Path) -> None:
-    """Nothing changes between the last write and the moment from which nothing may."""
+    """Nothing changes between the last write and the moment when the file system becomes read-only."""
     for kind in ("sim:hdd", "sim:ssd"):
         (tmp_path / kind).mkdir()
         expect_quiet(in_guest(image(tmp_path / kind, "2M", "-b", "1024"), "/mnt/rough closing", kind))
 
 
 def test_two_remounts_at_once(tmp_path: Path) -> None:
-    """The second one must not take the first one's mark, that the disk is in use, for what it was before."""
+    """The second remount must not mistake the first one's mark, that the disk is in use, for the previous state."""
     mount, again = "mount /dev/sda /mnt", "mount -o remount,rw /mnt"
     commands = f"mkdir /mnt; {mount}; mount -o remount,ro /mnt; {again} & {again} & sleep 0.5; umount /mnt"
     result = boot(
@@ -217,7 +217,8 @@ def test_two_remounts_at_once(tmp_path: Path) -> None:
 
 
 def test_a_directory_goes_while_something_is_mounted_on_it(tmp_path: Path) -> None:
-    """While the super block is read: the mount fails, and the disk is free. Otherwise no path would lead there."""
+    """While the superblock is read: the mount fails, and the disk is free. Otherwise there would be no path to the
+    mount."""
     mount = "mount -t ext2 /dev/sda"
     commands = (
         f"mkdir /tmp/d /tmp/e; {mount} /tmp/d & sleep 0.0001; rmdir /tmp/d; wait; {mount} /tmp/e && umount /tmp/e"

@@ -1,4 +1,4 @@
-"""With as many ghosts as there are frames, for which the tables have just room, policies decide as their models do."""
+"""With as many ghosts as frames, the maximum of the tables, policies make the same decisions as their models."""
 
 from __future__ import annotations
 

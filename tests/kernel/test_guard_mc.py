@@ -7,7 +7,7 @@ from guest import boot
 from soak import soak_but
 
 RUN = "thrash 6 2048 2 3000; cat /proc/vm/check"
-# In the order of his report: the counter that says that it acted, and what makes it act.
+# In the order of his report: the counter that shows that the guard acted, and parameters that make it act.
 GUARDS = {
     "mc62": ("dirty", ""),
     "mc63": ("marked_down", ""),

@@ -1,4 +1,4 @@
-"""Swap prefetch (kernel/mm/guard/prefetch.c): it reads back in idle time, and leaves a busy machine alone."""
+"""Swap prefetch (kernel/mm/guard/prefetch.c): it reads pages back in idle time, and does nothing on a busy machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def shown(result: Result) -> list[dict]:
 
 
 def faults_of_the_sleeper(guard: str, sleep_s: int) -> tuple[int, Result]:
-    """Major faults of a process whose pages another one pushed out, which ended `sleep_s` before they are wanted."""
+    """Major faults of a process whose pages another one displaced; that one ended `sleep_s` before the pages are used
+    again."""
     run = f"sh -c 'hog 6000 {4 + sleep_s} & sleep 2; hog 10000 1; wait; cat /proc/vm/check'"
     result = boot(run, **SMALL, mem="16M", cmdline=f"guard={guard}")
     expect_sound(result)

@@ -1,4 +1,4 @@
-"""TPF (kernel/mm/guard/tpf.c): it protects, one at a time, and only while the machine thrashes."""
+"""TPF (kernel/mm/guard/tpf.c): it protects one process at a time, and only while the machine thrashes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SMALL = {"vm": "2q", "mem": "8M", "swap": "sim:hdd"}
 
 
 def shown(result: Result) -> list[dict]:
-    """What the guard showed, sample by sample."""
+    """The guard's values in each sample."""
     return [record["guard"] for record in result.telemetry if record["ev"] == "sample"]
 
 
@@ -25,7 +25,7 @@ def test_thrashing_is_met_by_protections_that_end() -> None:
 
 @pytest.mark.soak
 def test_too_high_a_rate_is_seen_in_too_few() -> None:
-    """Nobody gets on, but the disk is too slow for anybody to reach that rate."""
+    """No process makes progress, but the disk is too slow for any process to reach that rate."""
     run = "thrash 10 1024 1 3000"
     blind, seeing = (
         shown(boot(run, **SMALL, cmdline=f"guard=tpf tpf.pf_high={rate}").check_exit())[-1] for rate in (30, 2)

@@ -1,4 +1,4 @@
-"""Guards: thrashing protection over any policy. Those of the tree, and some that do wrong, in a kernel of their own."""
+"""Guards: thrashing protection over any policy. Tests the tree's guards, and faulty ones in a kernel of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAST = SMALL | {"swap": "sim:ssd"}
 
 
 def turnaround_s(result: Result) -> float:
-    """Machine time that the command took, s."""
+    """The command's turnaround in machine time, in seconds."""
     exits = [record for record in result.telemetry if record["ev"] == "exit"]
     return max(record["turnaround_us"] for record in exits) / 1e6
 
@@ -31,7 +31,7 @@ def samples(result: Result) -> list[dict]:
 
 
 def expect_sound(result: Result) -> None:
-    """Every workload found its data, and the kernel its books in order."""
+    """Checks that every workload found its data, and that the kernel's accounts are correct."""
     result.check_exit().check_lines([r"^R .*corrupt=0$", "^ok$"])
 
 
@@ -113,7 +113,7 @@ def test_serialize_is_at_most_three_times_a_batch_system(policy: str, jitter: in
 @pytest.mark.parametrize(
     "run",
     [
-        "cow 4 12288 4000",  # pages of several processes, whose slots lie far apart
+        "cow 4 12288 4000",  # pages of several processes, whose slots are far apart
         "phase 12288 3072 6 10000 & pattern zipf 12288 10000 & seqscan 12288 4 w; wait",  # each nearly fills memory
     ],
 )
@@ -148,7 +148,7 @@ def test_serialize_takes_no_longer_than_no_guard_where_one_does_not_fit(run: str
 
 
 def test_serialize_does_not_hold_small_jobs_back_for_one_that_does_not_fit() -> None:
-    """Two jobs of 5 MiB come later: when all took turns they waited 8 s for 0.1 s of work."""
+    """Two jobs of 5 MiB arrive later: when all processes took turns, these waited 8 s for 0.1 s of work."""
     run = "thrash 1 18432 3 3000 & sleep 3; thrash 2 5120 8 3000; wait"
     result = boot(run, mem="16M", swap="sim:hdd", vm="2q", cmdline="guard=serialize jitter=1").check_exit()
     jobs = [record for record in result.telemetry if record["ev"] == "exit" and record["comm"] == "thrash"]
@@ -161,7 +161,7 @@ def test_serialize_reads_back_at_once_what_fits_again() -> None:
 
 
 def test_serialize_reads_back_what_had_to_go_before_and_gives_no_turns() -> None:
-    """Two have room together, but a third had taken it: hardly any fault waits for the disk."""
+    """Two processes fit together, but a third had taken the memory: hardly any fault waits for the disk."""
     run = "hog 4096 4 & hog 4096 4 & sleep 0.3; hog 11264 1; wait; cat /proc/vmstat /proc/vm/guard"
     result = boot(run, mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q").check_exit()
     read, faults, begun = (
@@ -194,18 +194,18 @@ def test_bad_lists_of_guards_are_refused(text: str, said: str) -> None:
     boot("true", cmdline=f"guard={text}").check_exit(qemu.REFUSED).check_lines([said])
 
 
-# --- guards that do wrong: tests/kernel/guards, and the template, in a kernel of their own ---
+# --- faulty guards: tests/kernel/guards, and the template, in a kernel of their own ---
 
 
 @pytest.fixture(scope="session")
 def odd_kernel() -> str:
-    """The kernel with the guards of tests/kernel/guards; its path."""
+    """Returns the path of the kernel with the guards of tests/kernel/guards."""
     return kernel_with("guard", qemu.ROOT / "tests/kernel/guards")
 
 
 @pytest.fixture
 def odd(odd_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What boots in this test is the kernel with the odd guards."""
+    """Makes this test boot the kernel with the odd guards."""
     monkeypatch.setattr(qemu, "KERNEL", odd_kernel)
 
 
@@ -221,7 +221,7 @@ def test_guard_in_one_file_is_enough() -> None:
     "policy", ["2q", *(pytest.param(name, marks=pytest.mark.soak) for name in ("clock", "ws", "fifo"))]
 )
 def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
-    """Neither many processes under a cap of frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
+    """Neither many processes under a cap on frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
     capped = boot(f"thrash 6 512 1; {CHECK}", **FAST | {"vm": policy}, frames=40, cmdline="guard=all")
     for result in (capped, boot(f"thrash 6 2048 1; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=all")):
         expect_sound(result)
@@ -256,7 +256,7 @@ def test_guard_that_lets_nobody_run_is_switched_off_it_alone() -> None:
     result = boot(f"thrash 2 512 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=never,token")
     expect_sound(result)
     result.check_lines(
-        ["guard=never rule=may_run: .*nobody has run", "^guard never is switched off$", "^guard: token$"]
+        ["guard=never rule=may_run: .*no process has run", "^guard never is switched off$", "^guard: token$"]
     )
 
 
@@ -296,7 +296,7 @@ def test_what_is_laundered_is_in_the_file(tmp_path: Path, vm: str) -> None:
 
 @pytest.mark.usefixtures("odd")
 def test_who_was_read_back_once_is_not_read_back_again() -> None:
-    """The second hog takes the place of the first, which sleeps, and leaves it free."""
+    """The second hog displaces the first, which sleeps, and ends, so that its memory is free."""
     run = "hog 9216 9 & sleep 0.5; hog 9216 1; cat /proc/vmstat; sleep 2; hog 9216 1; cat /proc/vmstat; sleep 1"
     result = boot(f"{run}; cat /proc/vmstat", **FAST | {"mem": "12M"}, cmdline="guard=once").check_exit()
     before, after, later = (int(n) for n in re.findall(r"(?m)^pswpin (\d+)$", result.console))

@@ -17,7 +17,7 @@ GUIDES = qemu.ROOT / "docs/guide"
 
 
 def blocks(guide: str) -> list[str]:
-    """The blocks of code of a guide that have a language, in order."""
+    """The code blocks of a guide that have a language, in order."""
     return re.findall(r"(?ms)^```\w+\n(.*?)^```$", (GUIDES / guide).read_text())
 
 
@@ -41,7 +41,7 @@ def add_what_the_guides_say(copy: Path) -> None:
 
 
 def run_of(guide: str, tree: Path) -> None:
-    """The entry of runs.toml that a guide adds."""
+    """Runs the entry of runs.toml that a guide adds."""
     block = next(text for text in blocks(guide) if text.startswith("[[run]]"))
     (case,) = tomllib.loads(block)["run"]
     result = boot(case["run"], image=tree, **{name: value for name, value in case.items() if name not in OF_THE_TEST})
@@ -50,7 +50,7 @@ def run_of(guide: str, tree: Path) -> None:
 
 @pytest.mark.soak
 def test_examples_work(tmp_path: Path) -> None:
-    """All in one tree, which takes long to build."""
+    """All in one tree, because building it takes long."""
     tree = tmp_path / "tree"
     copy_built(qemu.ROOT, tree)
     add_what_the_guides_say(tree)

@@ -1,6 +1,6 @@
-"""Images of ext2 that are damaged before or after they are mounted (tests/kernel/hostile): errors, and nothing worse.
+"""ext2 images that are damaged before or after they are mounted (tests/kernel/hostile): only errors may follow.
 
-A failure is shown again by its number alone: SEED=number COUNT=1 make check TESTS=tests/kernel/test_hostile.py
+A failure is reproduced by its number: SEED=number COUNT=1 make check TESTS=tests/kernel/test_hostile.py
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHAPES = {
 
 
 def content(folder: Path) -> Path:
-    """Files with every depth of addresses, links of both kinds, a program, a swap area."""
+    """Files with every depth of indirection, links of both kinds, a program, a swap area."""
     (folder / "dir" / "deep").mkdir(parents=True)
     for i in range(8):
         (folder / f"f{i}").write_bytes(b"x" * (i * 900))
@@ -58,7 +58,7 @@ def content(folder: Path) -> Path:
 
 
 def shaped(folder: Path, files: Path, name: str) -> Path:
-    """A sound image; two of its files share a block of attributes."""
+    """An undamaged image; two of its files share a block of attributes."""
     is_old = name.startswith("old")
     make = ext2.make_old if is_old else ext2.make
     image = make(folder / name, f"{SIZE // 2}K", "-N", "64", *SHAPES[name], content=files)
@@ -71,7 +71,8 @@ def shaped(folder: Path, files: Path, name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A table; a partition with the program and the images; one to mount them on; guards around it."""
+    """A disk with a partition table, a partition with the program and the images, one to mount them on, and guards
+    around it."""
     folder = tmp_path_factory.mktemp("hostile")
     files, tools = content(folder / "content"), folder / "tools"
     tools.mkdir()
@@ -86,7 +87,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def hostile(folder: Path, disk: bytes, seed: int, count: int, options: str = "", kind: str = "sim:ram") -> None:
-    """So many images from number `seed` on, in one boot."""
+    """Tries `count` images from number `seed` on, in one boot."""
     print(f"SEED={seed} COUNT={count}")
     file = folder / "disk"
     file.write_bytes(disk)
@@ -112,13 +113,13 @@ def test_damaged_images_do_the_kernel_no_harm(tmp_path: Path, disk: bytes, part:
 @pytest.mark.parametrize("kind", ["sim:ram", "sim:ssd"])
 @pytest.mark.parametrize("part", soak_but(range(BOOTS), 0))
 def test_mounted_images_may_be_damaged(tmp_path: Path, disk: bytes, part: int, kind: str) -> None:
-    """By writes to their device, while they are used; with sim:ssd also while a call waits for the disk."""
+    """By writes to their device while they are used; with sim:ssd also while a call waits for the disk."""
     count = IN_CHECK if part == 0 else IN_SOAK
     hostile(tmp_path, disk, SEED if part == 0 else part * 1_000_000 + SEED, count, "--live", kind)
 
 
 def test_device_of_a_mounted_disk_is_written_to(tmp_path: Path) -> None:
-    """During sync, umount and truncate; and so that directories make circles, or names lead to what was removed."""
+    """During sync, umount and truncate; and so that directories form cycles, or names lead to removed files."""
     content = tmp_path / "content"
     content.mkdir()
     shutil.copy(qemu.ROOT / "build/user/raw", content)
@@ -126,4 +127,4 @@ def test_device_of_a_mounted_disk_is_written_to(tmp_path: Path) -> None:
     line = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; cp /mnt/raw /tmp; umount /mnt; /tmp/raw; cat /proc/vm/check"
     run = boot(line, disk=image, disk_kind="sim:ssd", mem="8M").check_exit()
     run.check_lines([r"^R raw checks=\d+ failures=0$", "^ok$"])
-    assert " are lost" not in run.console  # what is dirty after an umount is the writer's
+    assert " are lost" not in run.console  # pages dirty after the umount belong to the device's writer

@@ -1,4 +1,4 @@
-"""jitter=N: another course of events for each N, the same for the same N; the programs see the same."""
+"""jitter=N: each N leads to another course of events, equal N to the same; programs get the same results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def total_us(result: Result) -> int:
 
 
 def counts(result: Result) -> list[dict]:
-    """What happened, without when: of each record that ends something. The longer command line takes its time."""
+    """The events without their times, for each record that ends something. The longer command line takes time of its
+    own."""
     ends = [record for record in result.telemetry if record["ev"] in ("exit", "end")]
     return [{name: record[name] for name in record if name in ("pid", "status", "minflt", "majflt")} for record in ends]
 

@@ -1,11 +1,11 @@
-"""Models of policies (models/) hit and miss as libcachesim's caches do: the judge of the models.
+"""Models of policies (models/) hit and miss like libcachesim's caches, which serve as reference for the models.
 
-arc, js2q: where the model sees every use, as the papers' caches do.
-clock2q, s3fifo: for both the reference that misses is no use. The model says what is done otherwise there: as_library.
+arc, js2q: if the model sees every use, as in the papers' caches.
+clock2q, s3fifo: in both the reference that misses does not count as a use. The model lists the differences: as_library.
     They need 20 frames. libcachesim's Clock2QPlus is its authors'; S3-FIFO has two bits, as in the paper.
-sieve: both take the reference that misses for no use, and look at one bit that each later use sets, so nothing has to
-    be allowed for.
-lirs: where the model sees each use at once, with one HIR frame at least. Each string ends with the first use of a page
+sieve: in both the reference that misses does not count as a use, and both test one bit that each later use sets, so
+    there is no difference.
+lirs: if the model sees each use at once, with at least one HIR frame. Each string ends with the first use of a page
     that is in Q alone: version 0.3.5 then makes an LIR page HIR and evicts the page that was just hit, which LIRS does
     not.
 """
@@ -21,12 +21,12 @@ from test_models import model_of
 
 
 def draw(choose: random.Random, pages: int, times: int) -> int:
-    """A page; the lower its number, the more often."""
+    """A random page; lower numbers are more frequent."""
     return min(choose.randrange(pages) for _ in range(times))
 
 
 def hits(judge: object, page: int) -> bool:
-    """What the cache says to a reference."""
+    """Returns whether the cache hits."""
     return bool(judge.get(libcachesim.Request(obj_size=1, obj_id=page)))  # type: ignore[attr-defined]
 
 

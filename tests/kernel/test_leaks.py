@@ -1,4 +1,4 @@
-"""After a workload the machine is what it was before it: frames, swap slots, slab objects."""
+"""After a workload the machine has the same free frames, swap slots and slab objects as before."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_s
 ROUNDS = 4
 SHOW = "echo 3 >/proc/sys/vm/drop_caches; cat /proc/vmstat /proc/vm/check"
 
-# Each is run again: the first times warm up what is kept on purpose (the pages of its file, per-CPU stacks), and pages
-# of init and of the shell that are not used may go to the swap area once.
+# Each command is repeated: the first runs fill permanent allocations (the pages of its file, per-CPU stacks), and
+# unused pages of init and of the shell may be swapped out once.
 COMMANDS = [
     "thrash 6 4096 2",
     "seqscan 24576 2 w",
@@ -33,7 +33,7 @@ COMMANDS = [
     "cp /bin/sh /tmp/copy; wc /tmp/copy; rm /tmp/copy",
     "shared memfd 2 16384 600 io cut",
 ]
-# What `make check` runs of them.
+# The cases that `make check` runs.
 SHORT = (
     "thrash15-2q",
     "hog10-ws",
@@ -51,7 +51,7 @@ SHORT = (
 def counts(result: Result) -> list[dict[str, int]]:
     """The counts of every /proc/vmstat in the console, in order.
 
-    Of init's and the shell's pages more or fewer may be in memory: those in use and those free count together.
+    The number of init's and the shell's resident pages varies: frames in use and free frames count together.
     """
     found: list[dict[str, int]] = []
     for line in result.console.splitlines():
@@ -84,7 +84,7 @@ def test_nothing_is_kept(command: str, policy: str) -> None:
 
 
 def test_nothing_is_kept_of_a_file_system(tmp_path: Path) -> None:
-    """Its own blocks are evicted, too; what is known of them goes when it is unmounted."""
+    """A file system's own blocks are evicted, too; its data structures are freed when it is unmounted."""
     one = "mount -t ext2 /dev/sda /mnt; mkdir /mnt/{0}; filescan /mnt/{0}/f 1 fill --kb 1500; hog 8192 1; umount /mnt"
     command = "mkdir /mnt; " + "; ".join(f"{one.format(n)}; cat /proc/vmstat" for n in range(4))
     result = boot(command, mem="8M", swap="sim:ssd,size=16M", disk=Path(disk.image_of("16M", tmp_path))).check_exit()

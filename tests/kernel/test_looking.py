@@ -1,5 +1,5 @@
-"""What shows memory and disks (smaps, meminfo, vmstat, iostat, slabtop), each against a number from elsewhere: the
-accounts of the process, the size of an image, the text that it is made of.
+"""Displays of memory and disks (smaps, meminfo, vmstat, iostat, slabtop), each compared with a number from another
+source: the process's accounts, the size of an image, the text that a program converts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from guest import boot
 IMAGE_KIB = 4096
 HOG_KIB = 4096
 SPLIT = "echo ===="
-PIDS = range(1, 13)  # those of the processes are among them
+PIDS = range(1, 13)  # the processes' pids are among them
 
 
 def kib(text: str, name: str) -> list[int]:
@@ -21,7 +21,7 @@ def kib(text: str, name: str) -> list[int]:
 
 
 def pieces(command: str, **choices: object) -> list[str]:
-    """What a run printed between its SPLITs, without what came before the first."""
+    """The parts of a run's output after each SPLIT."""
     console = boot(command, **choices).check_exit().console  # type: ignore[arg-type]
     return console.split("====\n")[1:]
 
@@ -37,7 +37,8 @@ def columns(head: str, line: str) -> dict[str, float]:
 
 
 def test_smaps_adds_up_to_the_accounts_of_the_process() -> None:
-    """A process half of which is swapped out: its regions' sums, and the rollup, are what /proc/PID/status counts."""
+    """Half of the process is swapped out: the sums over its regions, and the rollup, equal the counts in
+    /proc/PID/status."""
     names = " ".join(f"{pid}/{name}" for pid in PIDS for name in ("smaps", "smaps_rollup", "status"))
     (text,) = pieces(f"hog 16384 40 & sleep 20; cd /proc; {SPLIT}; cat {names}; wait", mem="12M")
     each = r"(.*?)^(\S+ ---p [^\n]*\[rollup\]\n.*?)^(Name:.*?)^nonvoluntary"
@@ -50,16 +51,16 @@ def test_smaps_adds_up_to_the_accounts_of_the_process() -> None:
     for text in (smaps, rollup):
         assert sum(sum(kib(text, part)) for part in parts) == sum(kib(text, "Rss"))
     assert kib(rollup, "Rss") == kib(status, "VmRSS")
-    assert kib(rollup, "Pss_Anon") == kib(status, "RssAnon")  # nobody shares them
+    assert kib(rollup, "Pss_Anon") == kib(status, "RssAnon")  # these pages are not shared
 
 
 def test_pss_of_all_processes_is_the_memory_they_use() -> None:
-    """Parent and child share pages after fork: they count once."""
+    """Parent and child share pages after fork: shared pages count once."""
     show = " ".join(f"/proc/{pid}/smaps_rollup" for pid in PIDS)
     (sizes,) = pieces(f"cow 2 1024 2000 100000 & sleep 1; {SPLIT}; cat {show} /proc/meminfo; wait")
     pss, used = sum(kib(sizes, "Pss_Anon")), kib(sizes, "AnonPages")[0]
     assert sum(kib(sizes, "Anonymous")) > used + 1024
-    assert abs(pss - used) <= len(kib(sizes, "Pss"))  # each is rounded down
+    assert abs(pss - used) <= len(kib(sizes, "Pss"))  # each value is rounded down
 
 
 def test_files_of_disks_are_buffers_and_count_as_read(tmp_path: Path) -> None:

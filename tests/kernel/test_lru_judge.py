@@ -1,5 +1,5 @@
-"""Sampled LRU is LRU where it sees every use and its sample is sure to have the oldest page: pages of a file that are
-read by system calls, a millisecond apart, in three frames, and 32 draws. Then libcachesim's LRU is the judge."""
+"""Sampled LRU equals LRU if it sees every use and its sample surely contains the oldest page: pages of a file that are
+read by system calls, a millisecond apart, in three frames, with 32 draws. libcachesim's LRU is the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""MIN and VMIN in the simulator, against counts from their definitions. In the kernel: tests/lab/test_foresight.py."""
+"""MIN and VMIN in the simulator, compared with counts from their definitions. In the kernel:
+tests/lab/test_foresight.py."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def next_use(pages: Sequence[int], at: int, page: int) -> int:
 
 
 def naive_min(pages: Sequence[int], frames: int) -> list[bool]:
-    """Is each reference a hit? Of pages that are never used again it is no matter which goes."""
+    """Is each reference a hit? Among pages that are never used again, any may be evicted."""
     held: set[int] = set()
     hits = []
     for at, page in enumerate(pages):
@@ -34,7 +35,7 @@ def naive_min(pages: Sequence[int], frames: int) -> list[bool]:
 
 
 def judge(pages: Sequence[int], frames: int) -> list[bool]:
-    """The same by libcachesim, which would not let in what is never used again: give it a use after the end."""
+    """The same by libcachesim. It does not admit pages that are never used again, so each gets a use after the end."""
     cache = libcachesim.Belady(frames)
     uses = [next_use(pages, at + 1, page) + 1 for at, page in enumerate(pages)]
     return [cache.get(libcachesim.Request(1, obj_id=page, next_access_vtime=use)) for page, use in zip(pages, uses)]
@@ -59,7 +60,7 @@ def test_min_equals_the_curve_of_all_sizes(text: str) -> None:
 
 
 def brute_force(pages: Sequence[int], times: Sequence[int], tau: int) -> tuple[int, float]:
-    """(faults, mean number of pages) of VMIN, from a look at each moment: a page is there while it is the latest one
+    """(faults, mean number of pages) of VMIN, computed for each moment: a page is resident while it is the latest one
     used, and until its next use if that comes within tau of the reference to another page.
     """
     faults, area = 0, 0
@@ -93,7 +94,7 @@ def test_vmin_counts_as_its_definition(seed: int) -> None:
 
 @pytest.mark.parametrize("text", ["zipf:100,refs=6000", "phases:100,refs=6000", "random:64,refs=5000"])
 def test_vmin_has_the_faults_of_the_theory(text: str) -> None:
-    """A reference takes 0.1 ms, a tick comes every ms."""
+    """A reference takes 0.1 ms, and there is a tick every ms."""
     string, program = strings.find(text), vmsim.build("vmin", fast=True)
     space = vmsim.future_of(string)
     for tau_ms in (3, 10, 50):
@@ -104,7 +105,7 @@ def test_vmin_has_the_faults_of_the_theory(text: str) -> None:
 
 
 def test_damaged_future_is_refused() -> None:
-    """One bit: the sum of all words tells."""
+    """A single bit is wrong, which the checksum reveals."""
     import subprocess
     import tempfile
 

@@ -1,4 +1,4 @@
-"""A policy or a guard that lacks a hook ends the boot and is named, wherever it stands among the others."""
+"""A policy or a guard without a required hook stops the boot and is named, wherever it stands among the others."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""Every policy decides as a naive model of it does, reference by reference: tests/kernel/models.
+"""Every policy makes the same decisions as a naive model, reference by reference: tests/kernel/models.
 
-A model is written from the definition of its policy, by lists and sets, and knows nothing of the C file. It sees what
-the kernel sees: the reference that faults is no use, every other one sets the accessed bit of its page, and the policy
-learns of it when it asks. A model has
+A model is written from the definition of its policy, with lists and sets, independently of the C file. It sees what
+the kernel sees: the reference that faults is not a use, every other one sets the accessed bit of its page, and the
+policy learns of it when it reads the bit. A model has
 
-    Model(frames)                   .refer(page, kind) -> (in memory?, the pages that left); kinds: strings.OF_FILE ...
+        Model(frames)                   .refer(page, kind) -> (in memory?, the evicted pages); kinds: strings.OF_FILE
+        ...
                                     pages of the file are negative, -1 is its page 0
-    RELATIVE, DIFFERS               the policy nearest to it, and (string, frames) on which they decide otherwise
-    PARAMETERS, STEP_NS, MIXED      optional: what to set, ns for each reference, whether pages of files come, too
+       RELATIVE, DIFFERS               the most similar policy, and (string, frames) on which their decisions differ
+        PARAMETERS, STEP_NS, MIXED      optional: parameters to set, ns for each reference, are there pages of files,
+        too
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def model_of(name: str) -> ModuleType:
 
 
 def decided(policy: str, string: References, frames: int, parameters: tuple[str, ...] = ()) -> list[Decision]:
-    """What the C file decides in the simulator."""
+    """The decisions of the C file in the simulator."""
     rows: list[dict] = []
     vmsim.run(vmsim.build(policy), string, frames, parameters, rows.append)
     return [(row["result"] != "fault", [h["gave"] for h in row["hooks"] if h.get("act") == "evict"]) for row in rows]
@@ -58,13 +60,13 @@ def uses(string: References) -> Iterator[tuple[int, int]]:
 
 
 def modelled(module: ModuleType, string: References, frames: int) -> list[Decision]:
-    """What the model decides."""
+    """The decisions of the model."""
     model = module.Model(frames)
     return [model.refer(page, kind) for page, kind in uses(string)]
 
 
 def trial(seed: int, mixed: bool, step_ns: int) -> tuple[References, int]:
-    """A string of a few hundred references, and how many frames it gets."""
+    """A string of a few hundred references, and a number of frames for it."""
     choose = random.Random(seed)
     pages, length = choose.choice([5, 12, 40, 90]), choose.choice([60, 400])
     kind = choose.choice(sorted(strings.KINDS))
@@ -77,7 +79,7 @@ def trial(seed: int, mixed: bool, step_ns: int) -> tuple[References, int]:
 
 
 def expect_equal(name: str, module: ModuleType, string: References, frames: int) -> None:
-    """The first difference is said, with what led to it."""
+    """Reports the first difference, with the references before it."""
     found = decided(name, string, frames, getattr(module, "PARAMETERS", ()))
     wanted = modelled(module, string, frames)
     pairs = list(zip(uses(string), wanted, found))

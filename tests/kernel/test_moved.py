@@ -1,4 +1,4 @@
-"""A page that passes to another process, or to none, keeps what the policy knows of it."""
+"""A page that passes to another process, or to none, keeps the policy's data about it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.mark.parametrize("vm", ["2q", "arc", "lirs", "clockpro", "s3fifo", "mglru"])
 def test_hot_file_stays_beside_streams_though_each_reader_ends(tmp_path: Path, empty: bytes, vm: str) -> None:
-    """A file of 4 MiB, mapped and read by one process after the other; between them another reads 24 MiB, which is more
-    than memory."""
+    """A file of 4 MiB, mapped and read by one process after another; in between another process reads 24 MiB, which is
+    more than memory."""
     path = tmp_path / "image"
     path.write_bytes(empty)
     command = "; ".join([FILL, HOT, *[STREAM, HOT] * NR_STREAMS])
@@ -54,7 +54,7 @@ FORKED, SHARED = "cow 4 6144 2000", "shared memfd 3 6144 1000"
 
 
 def run(command: str, vm: str, folder: Path, empty: bytes) -> Result:
-    """Run `command` in 8 MiB, with a disk at /tmp/disk."""
+    """Runs `command` in 8 MiB, with a disk at /tmp/disk."""
     path = folder / "disk"
     path.write_bytes(empty)
     result = boot(f"{MOUNT}; {command}; {SHOW}", vm=vm, mem="8M", swap="sim:ssd", disk=path).check_exit()
@@ -65,8 +65,8 @@ def run(command: str, vm: str, folder: Path, empty: bytes) -> Result:
 
 @pytest.mark.usefixtures("bad")
 def test_owner_of_a_page_changes_by_moved_alone(tmp_path: Path, empty: bytes) -> None:
-    """Of files, of shared memory, after a fork, and of pages in the swap area whose last user ended while another still
-    names them."""
+    """For pages of files, of shared memory, after a fork, and in the swap area if their last user ended while another
+    process still refers to the slots."""
     result = run("; ".join((FORKED, SHARED, MAPPED)), "mover", tmp_path, empty)
     first, passed, left, back, wrong = shown(
         result, "first_mapped", "passed_on", "left_by_all", "mapped_again_from_swap", "wrong"
@@ -85,7 +85,7 @@ def test_process_that_leaves_for_another_program_has_its_clock_to_the_last(
     bad_kernel: str,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The age of a page would be told by a clock that had gone back to 0."""
+    """If the clock had gone back to 0, it would show in the age of a page."""
     with monkeypatch.context() as patch:
         patch.setattr(qemu, "KERNEL", bad_kernel)
         image = image_with(Path(__file__).with_name("programs") / "leaver.c", tmp_path)

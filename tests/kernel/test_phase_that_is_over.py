@@ -1,4 +1,4 @@
-"""Pages of a phase that is over leave sooner than with FIFO, but for the policies whose definitions forbid it: these
+"""Pages of a finished phase are evicted sooner than with FIFO, except under policies whose definitions forbid it: these
 have as many faults as a naive model, or as libcachesim. The numbers are those of docs/reference/policies.md."""
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_random_takes_what_is_used_as_gladly() -> None:
 
 
 def test_clock2q_has_too_few_ghosts() -> None:
-    """As many as its paper says; libcachesim has 90 for 100 frames unless it is told."""
+    """It has as many as in its paper; libcachesim has 90 for 100 frames by default."""
     few, enough = faults("clock2q"), faults("clock2q", "clock2q.ghost_percent=75")
     assert [few, enough] == documented("clock2q")
     assert model_faults("clock2q") == few
@@ -78,7 +78,7 @@ def test_useonce_does_not_look_at_the_active_list() -> None:
 
 
 def test_aging_needs_ticks_that_suit_the_program() -> None:
-    """Five times as many references in a tick is as if ticks were as long."""
+    """Five times as many references per tick correspond to five times longer ticks."""
     found = [faults("aging"), model_faults("aging", step_ns=20_000)]
     assert found == documented("aging")
     assert model_faults("aging", step_ns=100_000) == found[0]

@@ -1,4 +1,4 @@
-"""Trees that are hard to build in: blanks in their names, read-only, or with two makes at once."""
+"""Trees in which building is difficult: blanks in their names, read-only, or with two makes at once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from confined import NEEDS_BWRAP
 from making import environment, make
 from tidemark import qemu
 from tidemark.grade.build import tree
@@ -18,13 +19,13 @@ SOURCES = ("kernel/mm/policy/fifo.c", "user/echo.c", "kernel/lib/rbtree_test.c")
 
 
 def built_copy(folder: Path) -> Path:
-    """This tree and what is built of it, elsewhere; the dates stay, so that nothing need be built again."""
+    """A copy of this tree with its build; dates are kept, so that nothing need be built again."""
     tree.copy_built(qemu.ROOT, folder)
     return folder
 
 
 def test_blanks_and_letters_in_the_path_do_no_harm(tmp_path: Path) -> None:
-    """What is built there is the same to the byte, and runs. ccache cannot write: it is done without."""
+    """The result of a build there is byte for byte the same, and runs. ccache cannot write, and is not used."""
     copy = built_copy(tmp_path / "Tide mark's ü (1)")
     for name in SOURCES:
         (copy / name).touch()
@@ -38,7 +39,7 @@ def test_blanks_and_letters_in_the_path_do_no_harm(tmp_path: Path) -> None:
     assert ran.returncode == 0 and "there\n" in ran.stdout and '"ev":"end"' in kept.read_text(), ran.stderr
 
 
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap")
+@NEEDS_BWRAP
 def test_read_only_tree_says_so_and_can_be_used_as_far_as_it_is_built(tmp_path: Path) -> None:
     copy = built_copy(tmp_path / "tree")
     shutil.copy2(qemu.ROOT / qemu.KERNEL, copy / qemu.KERNEL)
@@ -83,13 +84,13 @@ def test_two_makes_at_once_both_succeed(tmp_path: Path) -> None:
 
 
 def test_no_lock_is_held_while_qemu_runs() -> None:
-    """Or else `make gdb` could never follow `make qemu-gdb`."""
+    """Otherwise `make gdb` could not run during `make qemu-gdb`."""
     command = ["make", "--no-print-directory", "qemu", "RUN=echo begun; sleep 1000000"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, "text": True}
     running = subprocess.Popen(command, cwd=qemu.ROOT, env=environment(), start_new_session=True, **pipes)
     try:
         assert any("begun" in line for line in running.stdout)
-        # Another test may be building just now: it ends, what runs here does not.
+        # Another test may be building just now: that ends, but the program running here does not.
         waited = subprocess.run(["flock", "-w", "60", qemu.ROOT / "build/.lock", "true"])
         assert waited.returncode == 0 and running.poll() is None
     finally:

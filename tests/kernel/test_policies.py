@@ -1,4 +1,4 @@
-"""Policies in the kernel: those that keep the rules, those that break them, and switching between them."""
+"""Policies in the kernel: correct ones, ones that break the rules, and switching between them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ POLICIES = sorted(
     path.stem
     for path in qemu.ROOT.glob("kernel/mm/policy/*.c")
     if not path.stem.endswith(("_test", "_ktest", "TEMPLATE"))
-    and path.stem
-    not in vmsim.WITH_FUTURE  # they do not start without the run's own: test_min.py, lab/test_foresight.py
+    and path.stem not in vmsim.WITH_FUTURE  # they need the run's own future: test_min.py, lab/test_foresight.py
 )
 SWITCH = "/proc/sys/vm/policy"
 CHECK = "cat /proc/vm/check"
@@ -27,7 +26,7 @@ BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
 THRASH = "thrash 6 2048 2"
 SMALL = {"mem": "8M", "swap": "sim:ssd"}
 
-# More than memory holds, some three times as much.
+# More than fits into memory, some three times as much.
 WORKLOADS = {
     "thrash": THRASH,
     "seqscan": "seqscan 12288 2 w",
@@ -38,7 +37,7 @@ WORKLOADS = {
 }
 
 
-USUAL = ("2q", "ws")  # what `make check` tries on everything; `make soak` tries all
+USUAL = ("2q", "ws")  # `make check` tries these on everything; `make soak` tries all
 TURNS = tuple(zip(itertools.cycle(USUAL), WORKLOADS))
 
 
@@ -47,7 +46,8 @@ def lines(result: Result, pattern: str) -> list[str]:
 
 
 def expect_sound(result: Result, checks: int = 1) -> None:
-    """Nothing was lost: every workload found its data, every /proc/vm/check said ok, no policy broke a rule."""
+    """Checks that nothing was lost: every workload found its data, every /proc/vm/check said ok, no policy broke a
+    rule."""
     result.check_exit()
     assert lines(result, r"^R .*corrupt=") and not lines(result, r"corrupt=[1-9]"), result.tail()
     assert len(lines(result, r"^ok$")) == checks, result.tail()
@@ -57,7 +57,7 @@ def expect_sound(result: Result, checks: int = 1) -> None:
 
 
 def test_data_survive_paging_under_each_in_turn() -> None:
-    """In one machine; each takes over the pages of the one before."""
+    """In one machine; each policy takes over the pages of the previous one."""
     read_back = 0
     with Guest(vm="clock", **SMALL) as guest:
         for policy in POLICIES:
@@ -92,7 +92,7 @@ def test_data_survive_in_all_zones(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_few_frames_and_many_processes(policy: str) -> None:
-    """Most pages are being read or written at any moment; no policy is to be blamed for having nothing to give."""
+    """Most pages are being read or written at any moment; no policy may be blamed for having no page to give."""
     result = boot(f"thrash 12 512 2; {CHECK}", vm=policy, frames=40, mem="32M", swap="sim:ssd")
     expect_sound(result)
     assert not lines(result, "policy violation"), result.tail()
@@ -132,7 +132,7 @@ def test_unknown_policy_is_refused() -> None:
 @pytest.mark.usefixtures("bad")
 @pytest.mark.parametrize("policy", soak_but(["quiet", "mine"], "mine"))
 def test_policy_in_one_file_is_enough(policy: str) -> None:
-    """A new file in kernel/mm/policy is a policy: TEMPLATE.c with its name changed, and the base of the bad ones."""
+    """A new file in kernel/mm/policy is a policy: TEMPLATE.c with another name, and the base of the faulty ones."""
     result = boot(f"{THRASH}; {CHECK}; cat {SWITCH}", vm=policy, **SMALL)
     expect_sound(result)
     assert not lines(result, "policy violation"), result.tail()
@@ -180,7 +180,7 @@ def test_broken_rule_is_named_and_fifo_goes_on(policy: str) -> None:
 
 @pytest.mark.usefixtures("bad")
 def test_ghost_lives_until_insert_has_named_it() -> None:
-    """Swap is more than half full, so that a page that comes back gives up its slot at once."""
+    """Swap is more than half full, so that a page that is swapped in frees its slot at once."""
     run = "seqscan 18432 5; cat /proc/vm/policy"
     result = boot(run, vm="probe", mem="16M", swap="sim:ssd,size=24M").check_exit()
     assert int(lines(result, "^refaults: ")[0].split()[1]) > 5000
@@ -189,7 +189,7 @@ def test_ghost_lives_until_insert_has_named_it() -> None:
 
 @pytest.mark.usefixtures("bad")
 def test_policy_hears_what_is_not_needed() -> None:
-    """Also of shared memory, which stays when a program says so."""
+    """Also of shared memory, which is not freed when a program says so."""
     boot("shm; cat /proc/vm/policy", vm="probe").check_exit().check_lines(["^not_needed: [1-9]"])
 
 
@@ -203,7 +203,7 @@ def test_each_policy_that_breaks_a_rule_is_switched_off() -> None:
 
 @pytest.mark.usefixtures("bad")
 def test_pages_that_stay_in_use_are_waited_for_and_then_somebody_is_killed() -> None:
-    """For a second. Nobody is to blame, and the machine goes on."""
+    """After a second of waiting. No policy is to blame, and the machine continues."""
     command = f"{THRASH}; echo holder >{SWITCH}; hog 16384 1; cat /proc/uptime; echo fifo >{SWITCH}; {THRASH}; {CHECK}"
     result = boot(command, vm="fifo", **SMALL)
     expect_sound(result)
@@ -219,8 +219,8 @@ def test_rule_broken_in_the_middle_of_a_switch() -> None:
 
 @pytest.mark.usefixtures("bad")
 def test_time_that_the_host_takes_is_not_a_hooks() -> None:
-    """QEMU is stopped for a second, three times, while its clock, which is the host's, goes on; the policy is in a hook
-    nearly always. Neither it nor `fifo` is to blame."""
+    """QEMU is stopped for a second, three times, while its clock, which is the host's, advances; the policy is in a
+    hook nearly always. Neither the policy nor `fifo` may be blamed."""
     with Guest(vm="busy", exact=False, **SMALL) as guest:
         guest.sh("seqscan 12288 1000 w &")
         for _ in range(3):

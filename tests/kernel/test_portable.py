@@ -1,4 +1,4 @@
-"""Policies, guards and the rules compile on any host: for another processor, and for none that has sections."""
+"""Policies, guards and the rules compile on any host: for another processor, and for a format without sections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_ONE_MACHINE = re.compile(r"\b(?:__asm__|asm|__asm)\b|\bsection\s*\(|\balias\s
 
 
 def compile_with(*command: str) -> str:
-    """What the compiler prints."""
+    """Returns the compiler's output."""
     made = subprocess.run(command, cwd=qemu.ROOT, capture_output=True, text=True, timeout=60)
     assert made.returncode == 0, made.stderr
     return made.stdout
@@ -49,7 +49,7 @@ def test_no_assembly_and_no_section(source: str) -> None:
 
 
 def test_assembly_would_be_found() -> None:
-    """The same headers from the kernel's own folder have some."""
+    """The same headers from the kernel's own folder contain some."""
     flags = [flag for flag in FLAGS if "portable" not in flag]
     assert OF_ONE_MACHINE.search(compile_with(*COMPILER, *flags, "-E", "kernel/mm/policy/fifo.c"))
 

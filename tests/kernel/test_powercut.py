@@ -1,4 +1,4 @@
-"""cut=N: the power goes at the Nth write of sda. What the disk then has; and what ext2 has of what was promised, after
+"""cut=N: the power fails at the Nth write to sda. Tests the disk's content afterwards, and ext2's guarantees after
 every N of a run."""
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tidemark import qemu
 SECTOR = 512
 NEVER = (1 << 32) - 1
 FSOPS = qemu.ROOT / "build/user/fsops"
-PARTS = 8  # of a soak's Ns, so that they run side by side
-LINE, DIRECT = 64, 12  # bytes of logger's lines; blocks of a file before its first block of addresses
+PARTS = 8  # of a soak's Ns, so that they run in parallel
+LINE, DIRECT = 64, 12  # bytes of logger's lines; direct blocks of a file
 
 
 def zeroed(image: Path) -> list[int]:
-    """The sectors that the guest has written zeros to; of the others none is torn."""
+    """The sectors to which the guest has written zeros; none of the others is torn."""
     raw = image.read_bytes()
     sectors = [raw[at : at + SECTOR] for at in range(0, len(raw), SECTOR)]
     assert set(sectors) <= {b"x" * SECTOR, bytes(SECTOR)}
@@ -31,7 +31,8 @@ def zeroed(image: Path) -> list[int]:
 
 
 def written_until(folder: Path, cut: int, seed: int, kind: str) -> list[int]:
-    """Three writes of 64 sectors, each followed by another's flush; sectors that are there after a cut."""
+    """Three writes of 64 sectors, each followed by a flush; returns the sectors that are on the disk after a power
+    failure."""
     image = folder / "raw"
     image.write_bytes(b"x" * (256 << 10))
     writes = [f"dd if=/dev/zero of=/dev/sda bs=32768 count=1 seek={n} conv=fsync" for n in range(3)]
@@ -53,7 +54,7 @@ def test_cache_is_lost_but_for_what_was_flushed(tmp_path: Path) -> None:
     there = written_until(tmp_path, 4, 1, "sim:hdd,cache=64K")
     assert there[:64] == list(range(64)) and max(there) < 128
     assert 64 < len(there) < 128  # with this seed
-    # A cache of 8 sectors holds no more of a write that is over.
+    # A cache of 8 sectors holds no more than that of a finished write.
     assert set(range(120)) <= set(written_until(tmp_path, 4, 1, "sim:hdd,cache=4K"))
 
 
@@ -85,7 +86,7 @@ def test_cut_that_never_came_is_told_and_with_a_failure_it_is_refused(tmp_path: 
 
 
 class Mix:
-    """Random steps with names and contents: what fsops answered says what was promised."""
+    """Random steps with names and contents: the answers of fsops determine the guarantees."""
 
     def __init__(self, folder: Path, block: str, seed: int) -> None:
         self.there = Promises(seed)
@@ -107,7 +108,7 @@ class Mix:
 
 
 class Log:
-    """A log whose lines are appended where the file gets its first block of addresses; each that was, was promised."""
+    """A log to which lines are appended at the first indirect block of the file; each appended line was guaranteed."""
 
     def __init__(self, folder: Path, block: str, seed: int) -> None:
         content = folder / "content"
@@ -144,7 +145,7 @@ def cut_run(work: Mix | Log, image: Path, n: int, kind: str, mem: str, seed: int
 
 
 def read_by_kernel(image: Path, found: dict[str, bytes | None]) -> None:
-    """The kernel mounts what e2fsck has repaired, and reads what debugfs has read."""
+    """The kernel mounts the image that e2fsck has repaired, and reads the same as debugfs."""
     there = {
         path: content for path, content in found.items() if content is not None and path not in ("/fsops", "/script")
     }
@@ -161,7 +162,7 @@ def read_by_kernel(image: Path, found: dict[str, bytes | None]) -> None:
 
 
 def try_cut(work: Mix | Log, folder: Path, n: int, kind: str, mem: str, seed: int, beside: str, read: bool) -> int:
-    """How many things had to be there, and were."""
+    """Returns the number of required things, all of which were there."""
     image = folder / "image"
     result = cut_run(work, image, n, kind, mem, seed, beside).check_exit(qemu.CUT)
     try:
@@ -182,7 +183,7 @@ def nr_requests(work: Mix | Log, folder: Path, kind: str, mem: str, beside: str)
     return int(never[1])
 
 
-FLUSHER = "vm.dirty_writeback_centisecs=1 vm.dirty_expire_centisecs=1"  # writes in between, whatever comes first
+FLUSHER = "vm.dirty_writeback_centisecs=1 vm.dirty_expire_centisecs=1"  # random writeback in between
 WORK: dict[str, type[Mix] | type[Log]] = {"mix": Mix, "log": Log}
 THRASH = "thrash 2 6144 40 & "
 
@@ -197,7 +198,8 @@ def test_some_cuts_lose_nothing_that_was_synced(tmp_path: Path, name: str, block
 
 @pytest.mark.parametrize("flag,kept", [("sync", True), ("direct", False), ("direct conv=fsync", True)])
 def test_what_was_written_and_synced_is_on_the_disk(tmp_path: Path, flag: str, kept: bool) -> None:
-    """O_SYNC, or fsync after O_DIRECT: data, size and name, past the disk's cache. The power goes at the next write."""
+    """O_SYNC, or fsync after O_DIRECT: data, size and name bypass the disk's cache. The power fails at the next
+    write."""
     content = tmp_path / "content"
     content.mkdir()
     (content / "in").write_bytes(bytes(range(256)) * 64)

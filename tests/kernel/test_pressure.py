@@ -1,4 +1,4 @@
-"""The records of pressure, held against what can be seen from outside: pages that move, regions, processes."""
+"""The records of pressure, compared with external observations: page transfers, regions, processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def thrashing(**more: str) -> Result:
 
 
 def test_there_is_one_every_tenth_of_a_second_and_one_at_the_end() -> None:
-    """Whether the machine works or waits; where it waits, at the next interrupt of the disk."""
+    """Whether the machine works or waits; if it waits, at the next interrupt of the disk."""
     records = pressure(thrashing())
     times = [0, *(record["t_us"] for record in records)]
     assert all(100_000 <= after - before < 120_000 for before, after in itertools.pairwise(times[:-1]))
@@ -45,7 +45,7 @@ def test_pages_read_are_those_that_are_copied_from_the_store(tmp_path: Path) -> 
 
 
 def test_evictions_are_the_calls_of_the_hook_and_the_first_is_told(tmp_path: Path) -> None:
-    """By the plugin's own clock, which does not stand while the kernel is sampled."""
+    """By the plugin's own clock, which does not stand still while the kernel takes samples."""
     main, clock, evicted = plugin.addresses(qemu.ROOT, "kernel_main", "clock_start", "policy_call_evicted")
     options = {"out": tmp_path / "past", "main": str(main), "clock": str(clock), "pcs": str(evicted)}
     records = pressure(thrashing(qemu_flags=plugin.flags("past", **options)))
@@ -58,7 +58,7 @@ def test_evictions_are_the_calls_of_the_hook_and_the_first_is_told(tmp_path: Pat
 
 
 def with_growth(records: list[dict]) -> list[tuple[dict, bool]]:
-    """Each, and whether pages were evicted since the one before."""
+    """Each record, and whether pages were evicted since the previous one."""
     before = [0, *(record["evicted"] for record in records)]
     return [(record, record["evicted"] > old) for record, old in zip(records, before)]
 
@@ -73,7 +73,7 @@ def wanted(maps: str) -> int:
 
 
 def test_demand_is_the_regions_of_the_processes_that_count() -> None:
-    """Three processes and their parents run at once; before and after, fewer do."""
+    """Three processes and their parents run at once; before and afterwards, fewer do."""
     pids = [4, 8, *range(10, 13)]  # the shell; thrash and its children
     show = "; ".join(f"echo; echo pid {pid}; cat /proc/{pid}/maps" for pid in pids)
     run = f"thrash 2 8192 1 1; thrash 3 8192 9 5000 & sleep 0.1; {show}; wait; thrash 1 8192 1 1"
@@ -87,7 +87,7 @@ def test_demand_is_the_regions_of_the_processes_that_count() -> None:
 
 
 def test_demand_of_a_moment_is_seen_without_a_sample() -> None:
-    """Five processes for less than a millisecond; before and after them one."""
+    """Five processes for less than a millisecond; before and afterwards one."""
     brief, alone = "thrash 5 4096 1 1", "thrash 1 4096 20 20000"
     result = boot(f"{alone}; {brief}; {alone}", mem="64M", cmdline="sample_ms=10000").check_exit()
     records = pressure(result)

@@ -1,4 +1,4 @@
-"""Proofs by trying everything (kernel/.../*_proof_test.c), over more than `make check` takes the time for."""
+"""Proofs by exhaustive trial (kernel/.../*_proof_test.c), with larger bounds than in `make check`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tidemark import qemu
 
 
 def prove(program: str, **bounds: str) -> list[int]:
-    """Runs it with these bounds; the numbers in its note."""
+    """Runs a proof with these bounds; returns the numbers in its note."""
     command = qemu.ROOT / "build/host/kernel/mm" / program
     ran = subprocess.run([command], env={**os.environ, **bounds}, capture_output=True, text=True, timeout=1700)
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr

@@ -1,4 +1,5 @@
-"""The same with every QEMU: boots, exactness, traces, evidence, going back, grades. `make qemus` fetches them."""
+"""Every QEMU gives the same results: boots, exactness, traces, evidence, going back, grades. `make qemus` fetches
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """What this machine's own QEMU makes of it."""
+    """The results with this machine's own QEMU."""
     folder = tmp_path_factory.mktemp("here")
     return folder, qemus.of(None, folder)
 

@@ -1,4 +1,4 @@
-"""What no other test makes the kernel do: rare system calls, keys, high memory, writing while the disk runs."""
+"""Kernel code that no other test reaches: rare system calls, keys, high memory, writing while the disk runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = (
 
 
 def run_program(tmp_path: Path, name: str, **choices: str) -> Result:
-    """One of the programs of tests/kernel/rare, from a disk."""
+    """Runs one of the programs of tests/kernel/rare from a disk."""
     content = tmp_path / "content"
     content.mkdir()
     shutil.copy(qemu.ROOT / "build/user" / name, content / name)
@@ -43,13 +43,13 @@ def run_program(tmp_path: Path, name: str, **choices: str) -> Result:
 
 @pytest.mark.parametrize("choices", [{}, {"mem": "96M", "cmdline": "lowmem=64M"}], ids=["low", "high"])
 def test_rare_calls_answer_as_linux_does(tmp_path: Path, choices: dict[str, str]) -> None:
-    """Files in memory, too, that the kernel has no addresses for."""
+    """Also for files in high memory, to which the kernel has no permanent addresses."""
     run = run_program(tmp_path, "rare", **choices).check_exit()
     run.check_lines([r"^R rare checks=\d+ failures=0$", "^ok$"])
 
 
 def test_corners_are_where_linux_has_them(tmp_path: Path) -> None:
-    """And on this machine's Linux there is none, either: the same program, at the same edges."""
+    """On this machine's Linux the same program finds no difference either, at the same limits."""
     run = run_program(tmp_path, "corners", mem="32M").check_exit()
     run.check_lines([r"^R corners checks=\d+ failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/corners"], capture_output=True, text=True)
@@ -57,7 +57,7 @@ def test_corners_are_where_linux_has_them(tmp_path: Path) -> None:
 
 
 def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
-    """QEMU before 9.1 makes these accesses to the stack with the kernel's rights."""
+    """QEMU before 9.1 makes these stack accesses with the kernel's privileges."""
     run = run_program(tmp_path, "far", mem="12M", swap="sim:ssd").check_exit()
     run.check_lines([r"^R far checks=\d+ failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/far"], capture_output=True, text=True)
@@ -65,7 +65,8 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
 
 
 def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:
-    """No program may enter it, but QEMU lets iret do so. The kernel must see that it was a program that ran."""
+    """No program may enter this mode, but QEMU lets iret do so. The kernel must recognize that a program was
+    running."""
     run = run_program(tmp_path, "vm86").check_exit()
     run.check_lines([r"^R vm86 checks=40 failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/vm86"], capture_output=True, text=True)
@@ -79,13 +80,15 @@ def test_handlers_learn_where_signals_come_from(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_cannot_end_can_be_killed(tmp_path: Path) -> None:
-    """It needs two pages at once while all but one frame is locked; nobody sleeps, since the store has no latency."""
+    """It needs two pages at once while all but one frame is locked; no task sleeps, because the store has no
+    latency."""
     run = run_program(tmp_path, "straddle", mem="6M", swap="sim:ram,size=24M").check_exit()
     run.check_lines([r"^R straddle locked=[1-9]\d\d status=9$", "^ok$"])
 
 
 def test_what_is_in_the_swap_area(tmp_path: Path) -> None:
-    """Shared memory that will be needed comes back; where slots are few, a page that came back has none."""
+    """Shared memory that will be needed is read ahead; if slots are scarce, a page that is swapped in frees its
+    slot."""
     run = run_program(tmp_path, "swapped", mem="12M", swap="sim:ssd,size=8M").check_exit()
     run.check_lines([r"^R swapped checks=\d+ failures=0$", "^ok$"])
 
@@ -109,14 +112,14 @@ def test_file_in_memory_is_appended_to() -> None:
 
 
 def test_files_in_high_memory() -> None:
-    """Frames above the direct map are taken first: the copy of a program lies there, and runs."""
+    """Frames above the direct map are used first: the copy of a program lies there, and runs."""
     run = boot("cp /bin/sh /tmp/sh; wc /tmp/sh /bin/sh; /tmp/sh -c 'free'", mem="1G").check_exit()
     first, second = re.findall(r"(?m)^ *(\d+ +\d+ +\d+) /\w+/sh$", run.console)
     assert first == second and "Mem: " in run.console
 
 
 def test_laptop_mode_writes_while_the_disk_runs(tmp_path: Path) -> None:
-    """What is dirty waits for half a minute, or, with laptop_mode, for a second after a read of the disk."""
+    """A dirty page waits for half a minute or, with laptop_mode, for a second after a read of the disk."""
     content = tmp_path / "content"
     content.mkdir()
     (content / "text").write_text("text\n")
@@ -130,7 +133,7 @@ def test_laptop_mode_writes_while_the_disk_runs(tmp_path: Path) -> None:
 
 
 def test_idle_machine_writes_what_is_dirty(tmp_path: Path) -> None:
-    """Nothing but the timer of writing back can wake it then, and no other wakes it for that one's sake."""
+    """Only the writeback timer can wake the machine, and no other timer may do that in its place."""
     image = ext2.make(tmp_path / "image", "1M")
     soon = "mount=none vm.dirty_expire_centisecs=30 vm.dirty_writeback_centisecs=30"
     with Guest(disk=image, disk_kind="virtio", cmdline=soon) as guest:
@@ -155,14 +158,14 @@ def test_lines_are_edited_as_they_are_typed() -> None:
 
 
 def test_screen_understands_escapes_and_goes_on() -> None:
-    """Clear, move, erase a line, and what it does not know; nobody sees the screen, but the kernel must survive it."""
+    """Clear, move, erase a line, and unknown sequences; the screen is not visible, but the kernel must survive them."""
     with Guest() as guest:
         for escape in ("[2J", "[H", "[12;34H", "[K", "[1m", "x", "[J"):
             assert guest.sh(f"echo '\x1b{escape}'").endswith(f"\x1b{escape}\n")
 
 
 def test_keys_are_typed() -> None:
-    """The keys of QEMU's monitor: shift, caps lock, control and the rest."""
+    """The key names of QEMU's monitor: shift, caps lock, control and the rest."""
     keys = ["ctrl-u", "e", "c", "h", "o", "spc", "shift-h", "caps_lock", "i", "caps_lock", "2", "x", "backspace", "f1"]
     with Guest(exact=False) as guest:
         guest.send("\x01c")

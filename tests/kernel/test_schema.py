@@ -1,4 +1,5 @@
-"""The members of the telemetry, as kernel/observe/schema.h lists them: what is sent, and what is made from the list."""
+"""The members of the telemetry, as listed in kernel/observe/schema.h: the records sent, and the files made from the
+list."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ import schema
 from guest import Result, boot
 from members import MEMBERS, paths, problems, shrunk
 
-# Rules are broken by the policies and guards of test_policies.py and test_guards.py, which check these.
+# The policies and guards of test_policies.py and test_guards.py break rules; those tests check these members.
 OF_BAD_POLICIES = {name for name in MEMBERS if name.startswith("violation.")}
 HOG = "thrash 1 65536 1 & thrash 1 65536 1; wait"
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
-    """Together they send all there is: a policy's change, a guard, a profile, a process killed for memory, a disk."""
+    """Together they send every record: a policy's change, a guard, a profile, a process killed for memory, a disk."""
     disk = tmp_path_factory.mktemp("disk") / "disk"
     disk.write_bytes(bytes(1 << 16))
     change = "thrash 4 4096 1 3000 & sleep 1; echo clock >/proc/sys/vm/policy; wait"
@@ -48,8 +49,8 @@ def test_counters_only_grow(runs: list[Result]) -> None:
 @pytest.mark.parametrize(
     "change, said",
     [
-        ({"rss": -1}, "no u32"),
-        ({"comm": 5}, "no text"),
+        ({"rss": -1}, "not of type u32"),
+        ({"comm": 5}, "not of type text"),
         ({"extra": 1}, "the schema says"),
     ],
 )
@@ -59,7 +60,7 @@ def test_wrong_member_is_found(runs: list[Result], change: dict, said: str) -> N
     assert said in problems(sample)[0]
 
 
-# --- what is made from the list ---
+# --- files made from the list ---
 
 
 def test_documents_and_types_are_those_of_the_schema() -> None:
@@ -69,7 +70,7 @@ def test_documents_and_types_are_those_of_the_schema() -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of what tools/schema.py reads and writes."""
+    """A copy of the files that tools/schema.py reads and writes."""
     for name in ("kernel/observe/schema.h", "kernel/include/observe/counters.h", "docs/reference/telemetry.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(schema.ROOT / name, tmp_path / name)

@@ -1,4 +1,4 @@
-"""`make qemu` without a terminal: commands from standard input, then the power goes off."""
+"""`make qemu` without a terminal: commands from standard input, then power-off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROMPT = "tidemark$ "
 
 
 def session(typed: bytes, **env: str) -> subprocess.CompletedProcess:
-    """What `make qemu` runs, with `typed` as its standard input."""
+    """Runs `make qemu` with `typed` as its standard input."""
     command = [sys.executable, "-m", "tidemark.qemu"]
     made = environment(PYTHONPATH=str(qemu.ROOT / "tools"), **env)
     return subprocess.run(command, input=typed, env=made, capture_output=True, timeout=120)

@@ -1,4 +1,5 @@
-"""tools/setup.sh on machines that lack something: what it says, asks, installs, and how it goes on after a failure."""
+"""tools/setup.sh on incomplete machines: its messages, questions, installations, and how it continues after a
+failure."""
 
 from __future__ import annotations
 
@@ -9,20 +10,20 @@ import pexpect
 import pytest
 from fakes import Machine, machine
 
-# What the goals `qemu` and `sim` take.
+# What the goals `qemu` and `sim` need.
 BUILD = ("i686-elf-gcc", "make", "qemu-system-i386")
 LAB = (*BUILD, "cc", "gcc")
 
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Machine:
-    """Nothing but a shell and python3."""
+    """A machine with only a shell and python3."""
     return machine(tmp_path)
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Machine:
-    """All packages are there; what pip brings is not."""
+    """All packages are installed; Python packages are not."""
     return machine(tmp_path, *LAB)
 
 
@@ -37,7 +38,7 @@ def test_says_what_it_installs_and_installs_it(bare: Machine, env: dict[str, str
 
 
 def test_is_quiet_when_nothing_is_to_do(tmp_path: Path) -> None:
-    """Nobody is asked for ccache alone."""
+    """ccache alone is never requested."""
     result = machine(tmp_path, *BUILD).setup("qemu")
     assert (result.returncode, result.stdout, result.stderr) == (0, "i686-elf-gcc\n", "")
 
@@ -136,7 +137,7 @@ def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
 
 
 def test_libraries_of_another_tree_are_not_cleared(lab: Machine, tmp_path: Path) -> None:
-    """Where build/venv is a link, the link goes, and a folder of its own is made."""
+    """If build/venv is a link, the link is removed, and a separate folder is made."""
     (tmp_path / "others").mkdir()
     (tmp_path / "others/pyvenv.cfg").touch()
     (lab.tree / "build").mkdir()

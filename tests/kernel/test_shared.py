@@ -1,4 +1,4 @@
-"""Shared memory under pressure: whatever kind it is, no write of anybody is lost, and no slot of the swap area."""
+"""Shared memory of any kind under pressure: no write of any process is lost, and no slot of the swap area."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ USUAL = ("clock", "2q", "ws")
 
 
 def run(command: str, **choices: object) -> Result:
-    """Run `command` where 8 MiB of shared memory do not fit."""
+    """Runs `command` on a machine in which 8 MiB of shared memory do not fit."""
     return boot(command, **{"mem": "12M", "swap": "sim:ssd", "timeout": 120, **choices})
 
 
 def sound(result: Result) -> Result:
-    """Itself, if all memory held what it must, no rule was broken, and all checks said ok."""
+    """Returns the result if all memory had the right content, no rule was broken, and all checks said ok."""
     result.check_exit()
     assert not re.search("corrupt=[1-9]|failed=[1-9]|violation|Out of memory:|PANIC", result.console), result.tail()
     assert len(re.findall("^ok$", result.console, re.MULTILINE)) == result.command.count(CHECK), result.tail()
@@ -33,7 +33,7 @@ def sound(result: Result) -> Result:
 
 
 def used_slots(result: Result) -> list[int]:
-    """What each `cat /proc/swaps` says of the swap area: KiB in use."""
+    """The KiB of the swap area in use, from each `cat /proc/swaps`."""
     return [int(n) for n in re.findall(r"^/dev/\w+ +partition +\d+ +(\d+)", result.console, re.MULTILINE)]
 
 
@@ -51,14 +51,14 @@ def test_every_kind_keeps_what_was_written(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "clock"))
 def test_what_was_cut_off_comes_back_as_zeros(policy: str) -> None:
-    """One process truncates and fills half of the file again while its pages leave and come back."""
+    """One process truncates and refills half of the file while its pages are swapped out and in."""
     result = sound(run(f"shared memfd 2 6144 1500 io cut; cat /proc/swaps; {CHECK}", vm=policy))
     result.check_lines(["^R shared kind=memfd .*failed=0 corrupt=0"])
     assert used_slots(result)[0] < 1024, "slots of pages that are gone"
 
 
 def test_refault_had_to_wait_for_the_swap_area() -> None:
-    """A page that was read together with another was in memory when somebody wanted it."""
+    """A page that was read together with another was in memory when a process needed it."""
     counted = re.search(r"(\d+) of them major, (\d+) refaults", sound(run("shared anon 3 8192 2000")).console)
     assert counted and 0 < int(counted[2]) <= int(counted[1])
 
@@ -89,7 +89,7 @@ def test_two_equal_runs_are_equal() -> None:
     assert sound(one).console == sound(other).console
 
 
-# --- where it cannot be put, or read ---
+# --- if it cannot be written, or read ---
 
 
 def test_failed_writes_lose_nothing() -> None:
@@ -108,7 +108,7 @@ def test_a_failed_read_is_a_bus_error() -> None:
 
 
 def test_a_full_swap_area() -> None:
-    """What fits is right; of what does not fit somebody is killed, and nothing is left behind."""
+    """What fits has the right content; a process is killed for what does not fit, and nothing leaks."""
     command = f"shared anon 3 8192 1000; {CHECK}; shared memfd 3 16384 1000; cat /proc/swaps; {CHECK}"
     result = run(command, swap="sim:ssd,size=4M", vm="2q").check_exit()
     result.check_lines(["^R shared kind=anon .*failed=0 corrupt=0", "^ok$", "^Out of memory: ", "^ok$"])
@@ -116,7 +116,7 @@ def test_a_full_swap_area() -> None:
 
 
 def test_with_three_frames_nobody_is_killed() -> None:
-    """Later than a second after the start: pages come back before they have left, and no other is free."""
+    """More than a second after the start: pages are swapped in before they are evicted, and no other frame is free."""
     command = f"sleep 1; shared anon 3 256 300; {CHECK}"
     sound(run(command, mem="4M", frames=3, vm="2q", swap="sim:hdd")).check_lines(["^R shared kind=anon "])
 
@@ -135,7 +135,7 @@ def test_tmpfs_has_a_size() -> None:
 
 
 def test_same_answers_as_linux() -> None:
-    """The program finds no difference here; the same one finds none on this machine's Linux."""
+    """The program finds no difference here, nor on this machine's Linux."""
     result = sound(run(f"{TMPFS}; shm /mnt && shm /tmp; {CHECK}; cat /proc/sysvipc/shm"))
     lines = re.findall(r"^R shm checks=\d+ failures=0$", result.console, re.MULTILINE)
     assert len(lines) == 2 and lines[0] == lines[1]

@@ -1,4 +1,4 @@
-"""What long proofs share: a failure is made shorter, and what has passed is not tried again."""
+"""Shared by long proofs: a failure is shortened, and what has passed is not tried again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_one_culprit_is_found_in_few_trials() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_item_of_what_is_left_can_go(seed: int) -> None:
-    """What fails here is any of some sets, so that there are several answers; order is kept."""
+    """A list fails if it contains any of some sets, so that there are several answers; the order is kept."""
     rng = random.Random(seed)
     culprits = [set(rng.sample(range(60), rng.randint(1, 6))) for _ in range(4)]
 
@@ -90,7 +90,7 @@ def test_two_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    """A file may not grow beyond a limit: of the line that does not fit nothing is there."""
+    """A file may not grow beyond a limit: of a line that does not fit, nothing is written."""
     script = (
         "import resource, signal, sys; from pathlib import Path; from progress import Tried\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -1,4 +1,4 @@
-"""Δ = C_B − C_D as a sum, and the waits in it: exact, and each wait in one term. Γ, and when γ is given."""
+"""Δ = C_B − C_D as a sum, and the waits in it: exact, and each wait in one term. Γ, and the times when γ exists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidemark import summary
 
 THRASH = "thrash 8 4096 3 300"
 USER, KERNEL, READY, PAGEWAIT, ADMIT, SLEEP = range(6)
-ROUNDED = 2  # of two or three numbers that were each cut to a whole one
+ROUNDED = 2  # error of the sum of two or three numbers, each rounded down
 
 
 def exits(result: Result) -> list[dict]:
@@ -17,7 +17,7 @@ def exits(result: Result) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
-    """With waits of minor faults and for admission; with many major faults; with waits of calls, for a disk."""
+    """With waits of minor faults and for admission; with many major faults; with waits of system calls for a disk."""
     disk = tmp_path_factory.mktemp("disk") / "disk"
     disk.write_bytes(bytes(1 << 20))
     return {
@@ -50,7 +50,8 @@ def test_terms_are_those_of_the_accounts(records: list[dict]) -> None:
 
 @pytest.mark.parametrize("name", ["ws", "serialize", "2q"])
 def test_a_program_that_only_faults_waits_in_its_faults(runs: dict[str, Result], name: str) -> None:
-    """The time that it waits for pages is that of its major and its minor faults; no call of it waits for any."""
+    """The time that it waits for pages is that of its major and minor faults; none of its system calls waits for
+    pages."""
     parent, *children = sorted(exits(runs[name]), key=lambda record: record["us"][USER])
     assert len(children) >= 5 and parent["minflt"] < 100
     for record in children:

@@ -1,4 +1,4 @@
-"""Measuring does not change an exact run: however often it is sampled, everything else comes out the same."""
+"""Measuring does not change an exact run: with any sampling rate, everything else is the same."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ TRADE = "thrash 3 2048 2 500 & btree 3000 | cat & thrash 2 2048 3 500 & sh -c 't
 
 
 def sampled(ms: int, run: str, **settings: str) -> Result:
-    """A run with a sample every `ms`, none of them put off."""
+    """A run with a sample every `ms`, none of which is delayed."""
     return boot(run, cmdline=f"sample_ms={ms} sample_percent=100", **settings).check_exit()
 
 
 def unsampled(result: Result) -> list[dict]:
-    """The records but the samples: without their numbers, and without the command line."""
+    """The records except samples, without their numbers and without the command line."""
     return [
         {name: value for name, value in record.items() if name not in ("seq", "cmdline")}
         for record in result.telemetry
@@ -50,7 +50,7 @@ def test_run_is_the_same_however_often_it_is_sampled(run: str, settings: dict[st
 
 
 def test_samples_are_of_the_instant_at_which_they_begin() -> None:
-    """While the clock stands, what one process has spent in all accounts is its life until then."""
+    """While the clock stands still, the sum over all accounts of a process is its life so far."""
     result = sampled(10, "thrash 6 2048 2 3000", vm="2q", mem="8M")
     born = {}
     for record in result.telemetry:

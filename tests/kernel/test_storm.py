@@ -1,8 +1,8 @@
-"""System calls at random, by several processes in little memory, with files, mounts, swap areas and signals.
+"""Random system calls by several processes in little memory, with files, mounts, swap areas and signals.
 
-Nothing of it may stop the kernel, reach a process that has nothing to do with it, leave an image that e2fsck does not
-like, or leave anything behind; and every error is one that the documentation has for the call. The soak makes a
-million calls under each policy; a run that fails is made short and stands in the failure as a command.
+None of them may stop the kernel, affect an unrelated process, leave an image with faults for e2fsck, or leak anything.
+Every error must be one that the documentation lists for the call. The soak makes a million calls under each policy; a
+failing run is shortened, and the failure shows it as a command.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tidemark import qemu
 
 SEED = int(os.environ.get("SEED") or 1)
 MILLION, SAMPLE, HUNDREDTH, JUDGED = 1_000_000, 1_200, 10_000, 8_000
-PAGES = 32  # of random code in a call: code.c
+PAGES = 32  # of random code per call: code.c
 DOCUMENT = qemu.ROOT / "docs/reference/syscalls.md"
 PATH = "ENOENT ENOTDIR ELOOP ENAMETOOLONG EFAULT EIO ENOMEM"
 MEANS = {"*path*": PATH, "*name*": f"{PATH} EPERM EROFS EEXIST EBUSY ENOSPC EMLINK"}
@@ -42,7 +42,7 @@ NEVER |= {"recvmmsg_time64", "raw"}  # raw only with a weight
 
 
 def documented() -> dict[str, set[str]]:
-    """Of each call the errors that the documentation has for it."""
+    """For each call, the errors that the documentation lists."""
     found: dict[str, set[str]] = {}
     table = DOCUMENT.read_text().split("## Errors\n")[1].split("\n## ")[0]
     for calls, errors in re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.M):
@@ -53,7 +53,7 @@ def documented() -> dict[str, set[str]]:
 
 
 def undocumented(table: dict[str, dict[str, int]]) -> list[str]:
-    """Errors that the documentation does not have."""
+    """Errors that are not in the documentation."""
     allowed = documented()
     wrong = []
     for name, counted in table.items():
@@ -65,7 +65,7 @@ def undocumented(table: dict[str, dict[str, int]]) -> list[str]:
 
 
 def check(run: Storm) -> dict[str, dict[str, int]]:
-    """A run with nothing to be said against it: its table. One that fails is made short first."""
+    """Makes a run that must not fail, and returns its table. A failing run is shortened first."""
     print(run.command())
     outcome = storm.run(run)
     if outcome.wrong:
@@ -84,7 +84,7 @@ def test_a_sample() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_million_calls(policy: str) -> None:
-    """Two calls of three that can succeed do; the tables are in the output (-s)."""
+    """Two of three calls that can succeed do; the tables are in the output (-s)."""
     tried = Tried("storm")
     if tried.done((policy, SEED)):
         pytest.skip("has passed with this image")
@@ -101,13 +101,13 @@ def test_under_a_guard(guard: str) -> None:
 
 
 def code(pages: int, seed: int, policy: str = "2q") -> None:
-    """So many pages of random code, executed."""
+    """Executes this number of pages of random code."""
     calls = -(-pages // PAGES)
     run = Storm(calls, seed, vm=policy, weight="code=1000000")
     outcome = storm.run(run)
     assert not outcome.wrong, f"{outcome.wrong}\n{run.command()}\n{outcome.result.tail()}"
     ran = re.search(r"^R storm .* pages=(\d+) ", outcome.result.console, re.M)
-    assert ran and int(ran[1]) > 0.95 * calls * PAGES  # a call that takes too long is given up
+    assert ran and int(ran[1]) > 0.95 * calls * PAGES  # a call that takes too long is abandoned
 
 
 def test_random_code_does_the_kernel_no_harm() -> None:
@@ -117,12 +117,12 @@ def test_random_code_does_the_kernel_no_harm() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_million_pages_of_random_code(policy: str) -> None:
-    """Among all policies, each its own pages."""
+    """Split among all policies, each with its own pages."""
     code(MILLION // len(POLICIES) + 1, SEED + POLICIES.index(policy), policy)
 
 
 def test_a_mounted_disk_is_written_to() -> None:
-    """By a worker, through its device, while others mount, use, sync, cut and unmount the file system on it."""
+    """By a worker, through its device, while others mount, use, sync, truncate on and unmount its file system."""
     check(Storm(4 * SAMPLE, SEED, weight="raw=400"))
 
 
@@ -134,7 +134,7 @@ def test_mounted_disks_are_written_to_under_each_policy(policy: str) -> None:
 
 @pytest.mark.soak
 def test_disks_that_answer_at_once() -> None:
-    """Who reads or writes does not sleep, so others run only when the kernel says so."""
+    """Readers and writers do not sleep, so other tasks run only at the kernel's preemption points."""
     check(Storm(10 * HUNDREDTH, SEED, swap="sim:ram,size=24M", disk="sim:ram"))
 
 
@@ -145,7 +145,7 @@ def test_freed_objects_are_not_touched() -> None:
 
 @pytest.mark.soak
 def test_equal_runs_are_equal() -> None:
-    """Console and disk, byte by byte."""
+    """Console and disk are byte for byte the same."""
     first, second = (storm.run(Storm(HUNDREDTH, SEED)) for _ in range(2))
     assert first.result.console == second.result.console
     assert first.image == second.image
@@ -153,9 +153,9 @@ def test_equal_runs_are_equal() -> None:
 
 @pytest.mark.parametrize("calls", soak_but([SAMPLE, HUNDREDTH], SAMPLE))
 def test_nothing_is_left_behind(calls: int) -> None:
-    """A second storm, with other calls, leaves as many frames, slots and objects as the first; but for nodes of trees,
-    which hold the shadows of pages that were evicted. Pages of the shell may have come back from their slots, or gone
-    there: /proc/vm/check, which says "ok", counts the slots against the page tables."""
+    """A second storm, with other calls, leaves as many frames, slots and objects as the first, except nodes of trees,
+    which hold the shadows of evicted pages. Pages of the shell may have been swapped in or out: /proc/vm/check, which
+    says "ok", compares the slots with the page tables."""
     again, show = f"/mnt/storm {calls} --seed {SEED + 1} /mnt /tmp", f"sync; {SHOW} /proc/slabinfo"
     outcome = storm.run(Storm(calls, SEED, after=f"{show}; {again}; {show}; {again}; {show}; "))
     assert not outcome.wrong, outcome.result.tail()
@@ -168,7 +168,7 @@ def test_nothing_is_left_behind(calls: int) -> None:
 
 
 def answers(text: str) -> dict[int, tuple[str, str, int]]:
-    """What `storm --judge` printed: of each call its name, its arguments, and its error or 0."""
+    """The output of `storm --judge`: for each call its name, its arguments, and its error or 0."""
     found = re.findall(r"^judge: (\d+) (\S+) (\d+) (\(.*\))$", text, re.M)
     return {int(i): (name, args, int(error)) for i, name, error, args in found}
 
@@ -180,7 +180,7 @@ def test_some_of_the_calls() -> None:
 
 
 def forget_a_case(copy: Path) -> None:
-    """A mistake that needs two calls: MCL_FUTURE, then by the same process MADV_DONTNEED."""
+    """Inserts a bug that needs two calls: MCL_FUTURE, then MADV_DONTNEED by the same process."""
     path = copy / "kernel/syscall/mem.c"
     call = "\treturn do_madvise("
     mistake = f'\tif (current->mm->def_flags && advice == 4)\n\t\tpanic("forgotten");\n{call}'
@@ -200,7 +200,7 @@ def test_a_failure_is_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def terminal() -> Iterator[int]:
-    """A terminal that every user may open; the console is root's."""
+    """A terminal that every user may open, unlike the console, which is root's."""
     master, slave = os.openpty()
     yield slave
     os.close(slave)
@@ -208,13 +208,13 @@ def terminal() -> Iterator[int]:
 
 
 def test_harmless_calls_answer_as_on_linux(tmp_path: Path, terminal: int) -> None:
-    """But for names of /proc that are not the same, timers and clocks that are not there (ITIMER_PROF, those of a
-    process), lseek's limits, and what Linux forbids a user who is not root.
+    """Except for different names in /proc, missing timers and clocks (ITIMER_PROF, those of a process), lseek's limits,
+    and calls that Linux forbids to users other than root.
 
-    Always the same calls: each difference has been looked at.
+    The calls are always the same: each difference has been checked.
     """
     command = f"storm {JUDGED} --judge --seed 1"
-    with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as folder:  # a short path, as in the guest
+    with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as folder:  # a short path, like in the guest
         words = [str(storm.PROGRAM), *command.split()[1:], folder]
         done = subprocess.run(words, stdin=terminal, capture_output=True, timeout=60)
     linux = answers(done.stdout.decode())
@@ -229,7 +229,7 @@ def test_harmless_calls_answer_as_on_linux(tmp_path: Path, terminal: int) -> Non
 
 
 def known(linux: tuple[str, str, int], here: tuple[str, str, int]) -> bool:
-    """Is this a difference that the documentation has, or one of the machines' names?"""
+    """Is this a documented difference, or one in the machines' names?"""
     assert linux[0] == here[0], "the same call; its arguments may name processes"
     name, args = linux[0], linux[1]
     if name in ("lseek", "_llseek"):

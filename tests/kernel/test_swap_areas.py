@@ -1,4 +1,4 @@
-"""Several swap areas: priorities, what swapon refuses, and swapoff in the middle of thrashing."""
+"""Several swap areas: priorities, what swapon refuses, and swapoff while the machine thrashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USUAL = ("clock", "2q", "ws")
 
 
 def header(pages: int, bad: tuple[int, ...] = (), version: int = 1, signature: bytes = b"SWAPSPACE2") -> bytes:
-    """The first page of a swap area of so many pages, as mkswap of Linux writes it."""
+    """The first page of a swap area of `pages` pages, as written by Linux's mkswap."""
     page = bytearray(PAGE)
     struct.pack_into("<III", page, 1024, version, pages - 1, len(bad))
     struct.pack_into(f"<{len(bad)}I", page, 1536, *bad)
@@ -30,19 +30,19 @@ def header(pages: int, bad: tuple[int, ...] = (), version: int = 1, signature: b
 
 
 def image(folder: Path, pages: int, first: bytes) -> str:
-    """A disk of so many pages that begins with these bytes."""
+    """A disk of `pages` pages that begins with these bytes."""
     file = Path(folder, "disk.img")
     file.write_bytes(first + bytes(pages * PAGE - len(first)))
     return str(file)
 
 
 def partitioned(folder: Path, nr: int, pages: int) -> str:
-    """A disk with nr logical partitions, sda5 and so on, each a swap area of so many pages."""
+    """A disk with nr logical partitions, sda5 and so on, each a swap area of `pages` pages."""
     size, start = pages * PAGE // SECTOR, 8
     step = size + 8
     file = Path(folder, "disk.img")
     disk = bytearray((start + nr * step) * SECTOR)
-    tables = [[(5, start, nr * step)]]  # type, first sector, how many
+    tables = [[(5, start, nr * step)]]  # type, first sector, number of sectors
     tables += [[(0x82, 8, size), (5, (i + 1) * step, step)] for i in range(nr - 1)] + [[(0x82, 8, size)]]
     for i, table in enumerate(tables):
         at = SECTOR * (start + (i - 1) * step) if i else 0
@@ -56,7 +56,7 @@ def partitioned(folder: Path, nr: int, pages: int) -> str:
 
 
 def boot(command: str, disk: str, kind: str = "sim:ssd", **choices: object) -> Result:
-    """Run `command` with a second modelled disk, sda."""
+    """Runs `command` with a second modelled disk, sda."""
     choices = {"mem": "12M", "swap": "sim:ssd,size=32M", "timeout": 120, **choices}
     s = settings(run=command, disk=disk, disk_kind=kind, **choices)
     console = io.BytesIO()
@@ -67,7 +67,7 @@ def boot(command: str, disk: str, kind: str = "sim:ssd", **choices: object) -> R
 
 
 def areas(result: Result) -> list[dict[str, tuple[int, ...]]]:
-    """Each `cat /proc/swaps`: of every area its size, what is used (KiB), its priority."""
+    """For each `cat /proc/swaps`, every area's size, use (KiB), and priority."""
     tables: list[dict[str, tuple[int, ...]]] = []
     for line in result.console.splitlines():
         if line.startswith("Filename"):
@@ -78,7 +78,7 @@ def areas(result: Result) -> list[dict[str, tuple[int, ...]]]:
 
 
 def sound(result: Result) -> Result:
-    """Itself, if no page was lost and all checks said ok."""
+    """Returns the result if no page was lost and all checks said ok."""
     result.check_exit().check_lines([r"^R \w+ .*corrupt=0"])
     assert not re.search("lost=[1-9]|violation|Out of memory:|PANIC", result.console), result.tail()
     assert len(re.findall("^ok$", result.console, re.MULTILINE)) == result.command.count(CHECK), result.tail()
@@ -108,7 +108,7 @@ def test_alone_in_the_place_of_the_first(tmp_path: Path) -> None:
 
 
 def test_bad_pages_are_not_used(tmp_path: Path) -> None:
-    """Only 30 of 64 pages are good, the last one is not: no more can be in use, and nothing is lost."""
+    """Only 30 of 64 pages are good, and the last one is bad: no more can be in use, and nothing is lost."""
     disk = image(tmp_path, 64, header(64, (*range(1, 33), 63)))
     result = boot(f"swapon -p 7 /dev/sda; hog 14336 1 & sleep 0.8; {SWAPS}; wait; {CHECK}", disk)
     size, used, _ = areas(sound(result))[0]["/dev/sda"]
@@ -172,7 +172,7 @@ def test_a_header_that_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, *USUAL))
 def test_off_in_the_middle_of_thrashing(tmp_path: Path, policy: str) -> None:
-    """What lay on sda goes to memory and to the other area; the processes keep every page."""
+    """The pages on sda move to memory and to the other area; the processes keep every page."""
     disk = image(tmp_path, 2048, header(2048))
     command = (
         f"swapon -p 7 /dev/sda; thrash 6 4096 2 & sleep 0.08; {SWAPS}; swapoff /dev/sda && {SWAPS};"
@@ -185,7 +185,7 @@ def test_off_in_the_middle_of_thrashing(tmp_path: Path, policy: str) -> None:
 
 
 def test_off_with_pages_that_processes_share(tmp_path: Path) -> None:
-    """Copies after a fork: several page tables name a slot, and become one frame's again."""
+    """Copies after a fork: several page tables refer to a slot, and refer to one frame afterwards."""
     disk = image(tmp_path, 4096, header(4096))
     command = f"swapon -p 7 /dev/sda; cow 5 8192 6000 & sleep 0.1; {SWAPS}; swapoff /dev/sda && {SWAPS}; wait; {CHECK}"
     before, after = areas(sound(boot(command, disk)))
@@ -194,7 +194,7 @@ def test_off_with_pages_that_processes_share(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "clock"))
 def test_off_with_shared_memory(tmp_path: Path, policy: str) -> None:
-    """Slots that files name, not page tables: memory of mmap, and one that is also read and written."""
+    """Slots to which files refer, not page tables: memory from mmap, and a file that is also read and written."""
     disk = image(tmp_path, 4096, header(4096))
     command = (
         "swapon -p 7 /dev/sda; shared anon 2 6144 9000 & shared memfd 2 6144 9000 io & sleep 0.06;"
@@ -225,7 +225,7 @@ def test_off_with_a_disk_that_fails(tmp_path: Path) -> None:
 
 
 def test_one_area_after_the_other(tmp_path: Path) -> None:
-    """While one is given back, another is not; it can be afterwards."""
+    """While one area is switched off, another cannot be; it can be afterwards."""
     disk = partitioned(tmp_path, nr=2, pages=2048)
     off = "swapoff /dev/sda5 & sleep 0.01; swapoff /dev/sda6 || wait %2; swapoff /dev/sda6 &&"
     command = f"swapon -p 7 /dev/sda5 /dev/sda6; hog 16384 1 & sleep 0.8; {off} {SWAPS}; {CHECK}"
@@ -245,7 +245,7 @@ def test_off_ends_by_a_signal(tmp_path: Path) -> None:
 
 
 def test_the_first_area_off_and_on_again(tmp_path: Path) -> None:
-    """Its tables serve sda meanwhile."""
+    """Its tables are used for sda in the meantime."""
     disk = image(tmp_path, 8192, header(8192))
     command = (
         "thrash 6 3072 2 & sleep 0.15; swapon /dev/sda; swapoff /dev/sim && cat /proc/swaps /proc/vmallocinfo;"
@@ -258,7 +258,7 @@ def test_the_first_area_off_and_on_again(tmp_path: Path) -> None:
 
 
 def test_shared_memory_that_came_back_leaves_again(tmp_path: Path) -> None:
-    """It is the policy's again, though nobody has used it; and it is gone with its file."""
+    """The policy owns it again, although it has not been used; and it is freed with its file."""
     disk = image(tmp_path, 2048, header(2048))
     command = (
         "swapon -p 7 /dev/sda; mkdir /mnt; mount -t tmpfs -o size=9M none /mnt; dd if=/dev/zero of=/mnt/f bs=65536"
@@ -270,7 +270,7 @@ def test_shared_memory_that_came_back_leaves_again(tmp_path: Path) -> None:
 
 
 def test_off_reads_back_what_a_sleeper_has_there(tmp_path: Path) -> None:
-    """The last process of several, which touches nothing meanwhile."""
+    """The last of several processes, which touches nothing meanwhile."""
     disk = image(tmp_path, 2048, header(2048))
     command = (
         f"swapon -p 7 /dev/sda; hog 9216 30 & sleep 0.5; hog 9216 1; {SWAPS}; swapoff /dev/sda; {SWAPS}; {CHECK}; wait"

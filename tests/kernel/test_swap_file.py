@@ -1,4 +1,4 @@
-"""A swap area in a file of ext2: by its extents, whole or in pieces; what is refused; and what protects the file."""
+"""A swap area in a file on ext2: by its extents, whole or in pieces; what is refused; and what protects the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not (MKE2FS and E2FSCK and DEBUGFS), reason="e2f
 
 
 def noise(pages: int) -> bytes:
-    """Bytes of which none is a page of zeros: mke2fs makes no hole of them."""
+    """Random bytes without a page of zeros, so that mke2fs makes no hole."""
     return random.Random(pages).randbytes(pages * 4096)
 
 
@@ -37,7 +37,7 @@ def ext2(folder: Path, files: dict[str, bytes], mib: int, block: int = 1024) -> 
 
 
 def intact(image: str) -> None:
-    """The file system holds no contradiction."""
+    """Checks that the file system is consistent."""
     checked = subprocess.run([str(E2FSCK), "-fn", image], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
 
@@ -60,7 +60,7 @@ def test_file_in_one_piece(tmp_path: Path, block: int) -> None:
 
 
 def test_file_in_pieces(tmp_path: Path) -> None:
-    """The file goes where every second of the files was that filled the disk; those that stay must stay as they are."""
+    """The file gets the blocks of every second file that filled the disk; the remaining files must not change."""
     files = {str(i): noise(20) for i in range(100)}
     disk = ext2(tmp_path, {**files, "from": noise(960)}, 13)
     remove = "cd /mnt; rm " + " ".join(str(i) for i in range(0, 100, 2)) + "; cd /"
@@ -76,7 +76,7 @@ def test_file_in_pieces(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    """Holes, a file in memory, one without a header, one that is used; and writing to it, cutting it."""
+    """Holes, a file in memory, one without a header, one in use; and writing to it, truncating it."""
     disk = ext2(tmp_path, {"swap": noise(64), "holes": b"x" + bytes(64 * 4096)}, 8)
     command = (
         f"{MOUNT}; swapon /mnt/swap; mkswap /mnt/holes; swapon /mnt/holes; cp /mnt/swap /ram; swapon /ram;"
@@ -101,7 +101,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 
 def test_name_stays_while_it_is_used(tmp_path: Path) -> None:
-    """As on Linux: without its name swapoff could not be told which area is meant."""
+    """As on Linux: swapoff identifies the area by its name."""
     disk = ext2(tmp_path, {"swap": noise(64), "other": b"x"}, 8)
     names = "rm /mnt/swap || mv /mnt/swap /mnt/new || mv /mnt/other /mnt/swap || ls /mnt"
     command = f"{MOUNT}; mkswap /mnt/swap; swapon /mnt/swap; {names}; swapoff /mnt/swap && rm /mnt/swap; umount /mnt"

@@ -1,4 +1,4 @@
-"""Drawn runs of the whole machine; what their judges must notice; how a failure is made short."""
+"""Random runs of the whole machine; what their judges must notice; how a failure is shortened."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ JOB, AGAIN = Item("job", "seqscan 64 1"), Item("again", "")
 @needs_e2fsprogs
 @pytest.mark.parametrize("number", soak_but(range(1, 41), 1, 2))
 def test_drawn_run(number: int, tmp_path: Path) -> None:
-    """Those that have passed with this very kernel, here or in `make soak MINUTES=`, are not run again."""
+    """Runs that have passed with the same kernel, here or in `make soak MINUTES=`, are not repeated."""
     tried, name = Tried("swarm-tried", folder=FOLDER), name_of(SEED, number)
     if tried.done(name):
         pytest.skip("it has passed with this kernel")
@@ -140,11 +140,11 @@ def test_a_purpose_excuses_only_what_it_explains() -> None:
     assert judged(killed + "files: a: 10 bytes instead of 100\n") == []
 
 
-# --- a failure is made short ---
+# --- a failure is shortened ---
 
 
 def test_what_is_left_is_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a drawn run, which here fails when somebody wants 100 KiB in less than 20 MiB."""
+    """Of a random run, which here fails if a job needs 100 KiB in less than 20 MiB."""
     items = [
         Item("vm", "ws"),
         Item("mem", "12"),
@@ -166,7 +166,7 @@ def test_what_is_left_is_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @needs_e2fsprogs
 def test_command_does_the_same_again(tmp_path: Path) -> None:
-    """What is printed is pasted into a shell: the same lines come on the console."""
+    """The printed command is pasted into a shell: the console shows the same lines."""
     items = [Item("vm", "fifo"), Item("mem", "8"), Item("word", "jitter=7"), Item("job", "/mnt/hog 64 1"), JOB]
     items += [Item("disk", "24M:1024:build/user"), Item("act", "echo 'one'")]
     here = Hunt(tmp_path)
@@ -177,7 +177,7 @@ def test_command_does_the_same_again(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_breaks(tmp_path: Path) -> None:
-    """Of six items one is to blame."""
+    """One of six items causes the failure."""
     crash = Item("word", "crash=assert")
     items = [Item("vm", "ws"), Item("mem", "12"), crash, JOB, Item("job", "hog 2048 1"), Item("act", "sync")]
     here = Hunt(tmp_path, said=lambda text: None)
@@ -185,7 +185,7 @@ def test_a_kernel_that_breaks(tmp_path: Path) -> None:
     assert here.shorter(items, wrong[0]) == [crash]
 
 
-# --- it goes on where it was ---
+# --- it continues where it stopped ---
 
 
 def swarm(folder: Path, *words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The list of system calls, the table of the documentation that is made of it, and what the compiler makes of it."""
+"""The list of system calls, the documentation's table that is made from it, and how the compiler checks it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPILER = next(
 
 
 def compiled(folder: Path, line: str) -> subprocess.CompletedProcess:
-    """What the compiler says to the prototypes of a list of one line."""
+    """The compiler's output for the prototypes of a list of one line."""
     shutil.copy2(FOLDER / "calls.h", folder)
     (folder / "list.h").write_text(f"{line}\n")
     (folder / "one.c").write_text('#include "calls.h"\nlong sys_seek(u32 fd, u32 lo) { return fd + lo; }\n')

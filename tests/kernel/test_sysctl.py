@@ -1,4 +1,4 @@
-"""What is set under /proc/sys/vm: each has the effect that Linux's documentation says."""
+"""The settings under /proc/sys/vm: each has the effect that Linux's documentation describes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_page_cluster_is_how_much_is_read_at_once() -> None:
 
 
 def test_block_dump_says_who_reads_what() -> None:
-    """A line for each request, as many as were counted; none before it is switched on."""
+    """One line for each counted request; none before it is switched on."""
     command = f"seqscan 8192 2; echo BEGIN; echo 1 > {VM}/block_dump; seqscan 8192 2"
     result = boot(command, mem="10M", swap="sim:ssd", vm="fifo").check_exit()
     before, after = result.console.split("BEGIN", 1)
@@ -59,7 +59,7 @@ def test_min_free_kbytes_sets_the_watermarks() -> None:
 
 
 def test_watermarks_are_shares_of_min_free_kbytes() -> None:
-    """Of 1,024 frames each zone keeps its part; low is a quarter above min, high a half."""
+    """1,024 frames are divided among the zones; low is a quarter above min, high a half."""
     command = f"echo 4096 > {VM}/min_free_kbytes; cat {VM}/min_free_kbytes /proc/zoneinfo"
     result = boot(command, mem="64M", cmdline="lowmem=32M").check_exit().check_lines(["^4096$"])
     managed = {name: zone(result, name, "managed") for name in ("DMA", "Normal", "HighMem")}
@@ -72,7 +72,7 @@ def test_watermarks_are_shares_of_min_free_kbytes() -> None:
 
 @pytest.mark.parametrize(("ratio", "kept"), [("0 0 0", 0), ("4", 2048 // 4 * 2), ("8 8", 2048 // 8 * 2)])
 def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
-    """16 MiB of low memory, all of it DMA, and 16 MiB above it: 4096 frames divided by the ratio."""
+    """16 MiB of low memory, all of it DMA, and 16 MiB of high memory: 4096 frames divided by the ratio."""
     command = f"echo {ratio} > {VM}/lowmem_reserve_ratio; hog 40960 1 & sleep 0.9; cat /proc/zoneinfo; wait"
     result = boot(command, mem="32M", swap="sim:ssd", cmdline="lowmem=16M").check_exit()
     free = zone(result, "DMA", "free")
@@ -80,7 +80,7 @@ def test_low_memory_is_kept_from_programs(ratio: str, kept: int) -> None:
 
 
 def test_percpu_pagelist_fraction_is_the_size_of_the_lists() -> None:
-    """A list fills where frames are given and taken, and then there is less free memory; 0: no lists."""
+    """A list fills when frames are allocated and freed, and then there is less free memory; 0: no lists."""
     knob, look = f"{VM}/percpu_pagelist_fraction", "cat /proc/zoneinfo"
     command = (
         f"cat {knob}; {look}; echo 8 > {knob}; thrash 3 4096 2; {look}; echo 0 > {knob}; {look}; cat /proc/vm/check"
@@ -107,7 +107,8 @@ def test_everything_may_be_promised() -> None:
 
 
 def test_no_more_is_promised_than_the_limit() -> None:
-    """Two of 12 MiB each are within 16 MiB of swap and half of the memory, a third is not; nobody is killed."""
+    """Two processes of 12 MiB each are within 16 MiB of swap and half of the memory, a third is not; no process is
+    killed."""
     setup = f"echo 2 > {VM}/overcommit_memory; echo 50 > {VM}/overcommit_ratio"
     command = f"{setup}; cat /proc/meminfo; hog 12288 1 & hog 6144 1 & sleep 0.5; hog 12288 1; cat /proc/meminfo; wait"
     result = boot(command, mem="16M", swap="sim:ssd,size=16M")

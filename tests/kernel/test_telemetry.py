@@ -1,4 +1,4 @@
-"""What the telemetry says is so: pressure, the profiler's ticks, address spaces, the scheduler's tree; and its cost."""
+"""The telemetry is correct: pressure, the profiler's ticks, address spaces, the scheduler's tree; and its cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROFILED = f"profile_hz={HZ}"
 
 @pytest.fixture(scope="module")
 def thrashing() -> Result:
-    """2q with twice as much wanted as there is: hardly anybody gets on."""
+    """2q with a demand of twice the memory: the processes make hardly any progress."""
     return boot(THRASH, vm="2q", mem=THRASH_MEM, cmdline=PROFILED).check_exit()
 
 
@@ -182,7 +182,7 @@ def test_living_spaces_have_page_directories_of_their_own() -> None:
 
 
 def black_height(children: dict[int, list[int]], black: dict[int, bool], node: int | None) -> int:
-    """Of the subtree, -1 where its sides differ or a red node has a red child."""
+    """The black height of the subtree; -1 if its sides differ or a red node has a red child."""
     if node is None:
         return 1
     heights = {black_height(children, black, child) for child in children[node]}
@@ -191,7 +191,7 @@ def black_height(children: dict[int, list[int]], black: dict[int, bool], node: i
 
 
 def shape(queue: list[list[int]]) -> dict[int, list[int | None]]:
-    """Left and right child of each, from the order: a child that comes before its parent is the left one."""
+    """Left and right child of each node, inferred from the order: a child before its parent is the left one."""
     at = {pid: index for index, (pid, *_) in enumerate(queue)}
     children: dict[int, list[int | None]] = {pid: [None, None] for pid in at}
     for pid, _, _, parent in queue:
@@ -238,7 +238,7 @@ def test_access_that_faults_a_page_in_is_a_use() -> None:
     assert 900 < sum(naps) < 1200, naps
 
 
-# --- what it costs ---
+# --- the cost ---
 
 
 def work_us(result: Result) -> int:
@@ -270,7 +270,7 @@ def test_samples_come_on_time_where_there_is_work(busy: Result) -> None:
 
 @pytest.mark.soak
 def test_faults_of_all_processes_are_the_systems() -> None:
-    """Pages of programs that are loaded, locked and cleared are faults, too: the kernel's in a program's place."""
+    """Loading, locking and clearing pages of programs causes faults, too: by the kernel on a program's behalf."""
     result = boot("thrash 4 2048 2; abi; sh -c true", vm="2q", mem="8M").check_exit()
     last = records(result, "sample")[-1]
     everybody = [*last["procs"], *records(result, "exit")]
@@ -287,7 +287,7 @@ def test_faults_of_all_processes_are_the_systems() -> None:
     ],
 )
 def test_summary_says_what_the_host_computes(command: str, mem: str) -> None:
-    """The third has more processes than the summary has lines."""
+    """The third run has more processes than the summary has lines."""
     result = boot(command, mem=mem).check_exit()
     numbers = summary.system(
         telemetry.Telemetry(records(result, "start")[0], records(result, "sample"), records(result, "exit"))

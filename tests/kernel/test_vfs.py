@@ -1,4 +1,4 @@
-"""Files as Linux has them: what the program `vfs` prints there, and here."""
+"""Files behave as on Linux: compares the output of the program `vfs` there and here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROGRAM = qemu.ROOT / "build/user/vfs"
 
 
 def on_this_host(folder: Path) -> list[str]:
-    """The lines of `vfs matrix` from the host's kernel; skips where that is no Linux that runs 32-bit programs."""
+    """The lines of `vfs matrix` on the host's kernel; skips if the host is not a Linux that runs 32-bit programs."""
     try:
         done = subprocess.run([PROGRAM, "matrix"], cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -1,12 +1,12 @@
-"""The simulator: its rules, its input, its table; and that it decides as the kernel does, for every policy.
+"""The simulator: its rules, its input, its table; and that it makes the kernel's decisions, for every policy.
 
-When kernel and simulator must agree. The process that refers to pages is alone but for init, which sleeps; what else it
-needs is locked in memory; frames=N makes every eviction a direct one, of one page, and memory is large, so kswapd never
-runs. Init's pages are still there when the string begins: a prefix of pages used once, three times as many as there
-are frames, sends them away, and what it leaves behind is what the simulator has after it. Each reference is followed by
-a system call, so the access that faulted is not taken for a use. The disk is memory, so that faults take no time and no
-tick falls where none should: refstring runs between two of them (user/workloads/settle.c), and a policy with ticks also
-gets them where the string has them (vmsim/ticks.c).
+Conditions under which kernel and simulator must agree: the process that refers to pages runs alone except for init,
+which sleeps; its other pages are locked in memory; frames=N makes every eviction a direct one, of one page, and memory
+is large, so kswapd never runs. Init's pages are still resident when the string begins: a prefix of pages used once,
+three times as many as frames, evicts them, and what it leaves behind is the simulator's initial state. Each reference
+is followed by a system call, so the access that faulted is not taken for a use. The disk is memory, so that faults take
+no time and there is no tick at a wrong place: refstring runs between two ticks (user/workloads/settle.c), and a policy
+with ticks also gets them where the string has them (vmsim/ticks.c).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ FRAMES = 100
 PREFIX = list(range(1000, 1000 + 3 * FRAMES))
 TICK_NS = 50_000_000
 WS_TICK_NS = 57_000_000
-TICKS_PER_TAU = 3.5  # as many as ws has: its tick shortens with tau
+TICKS_PER_TAU = 3.5  # the same number as for ws, whose tick shortens with tau
 GUEST_TICK_US = 30_000  # WORK_US of ticks.c
 
 
 @dataclass(frozen=True)
 class Runs:
-    """A string with its own times: rows page, references, nanoseconds."""
+    """A string with its own times: rows of page, references, nanoseconds."""
 
     rows: list[tuple[int, int, int]]
     name: str = "runs"
@@ -67,7 +67,7 @@ class Runs:
 
 
 def make(*targets: str, folder: Path = qemu.ROOT) -> None:
-    """`make TARGETS`, as from a shell that is not itself under make."""
+    """Runs `make TARGETS`, as from a shell that was not started by make."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     made = subprocess.run(
         ["make", "--no-print-directory", *targets], cwd=folder, env=env, capture_output=True, text=True, timeout=200
@@ -78,8 +78,8 @@ def make(*targets: str, folder: Path = qemu.ROOT) -> None:
 @pytest.fixture(scope="session")
 def student() -> Path:
     """A copy of the tree below build/ as a student has it, with a kernel that has `foo`, made by `make new-policy`,
-    `asksall`, which asks for all that a policy may, and those of tests/kernel/policies, which break rules; and with
-    simulators of the last two.
+    `asksall`, which calls everything that a policy may call, and the policies of tests/kernel/policies, which break
+    rules; and with simulators of the last two.
     """
     copy = qemu.ROOT / "build/student"
     copy.mkdir(exist_ok=True)
@@ -95,7 +95,7 @@ def student() -> Path:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
-        if not (copy / "build").exists():  # what is the same need not be compiled again
+        if not (copy / "build").exists():  # unchanged files need not be compiled again
             tree.take_along_what_is_built(qemu.ROOT, copy)
         make("new-policy", "NAME=foo", folder=copy)
         policies = copy / "kernel/mm/policy"
@@ -110,7 +110,7 @@ def student() -> Path:
 
 
 def image(folder: Path, string: str, kernel: Path = qemu.ROOT) -> Path:
-    """A folder with a kernel and a first file system that has the string in it."""
+    """A folder with a kernel and a first file system that contains the string."""
     (folder / "root").mkdir()
     (folder / "build").mkdir()
     (folder / "root/string").write_text(string)
@@ -127,7 +127,7 @@ def image(folder: Path, string: str, kernel: Path = qemu.ROOT) -> Path:
 
 
 def in_kernel(policy: str, program: str, folder: Path, frames: int, cmdline: str = "") -> str:
-    """The console of a fresh guest that runs the program."""
+    """Runs the program in a fresh guest; returns the console."""
     settings = qemu.Settings(
         vm=policy,
         frames=str(frames),
@@ -153,7 +153,7 @@ def simulated(program: Path, string: strings.References, frames: int, *parameter
 
 
 def same(kernel: str, simulator: str, pages: list[int]) -> None:
-    """One letter for each reference: h, f or m. Says in words where they part."""
+    """One letter for each reference: h, f or m. Reports the first difference in words."""
     assert len(kernel) == len(simulator)
     at = next((at for at, (one, other) in enumerate(zip(kernel, simulator)) if one != other), None)
     if at is not None:
@@ -165,7 +165,7 @@ def same(kernel: str, simulator: str, pages: list[int]) -> None:
 
 
 def localities(seed: int, parts: int, length: int) -> list[list[int]]:
-    """Parts of a string, each within its own locality for the most part; two pages for three frames, in all."""
+    """Parts of a string, each mostly within its own locality; two pages for every three frames in total."""
     rng = random.Random(seed)
     made = []
     for _ in range(parts):
@@ -201,14 +201,14 @@ def test_refstring_meets_the_same_decisions_in_the_kernel(policy: str, tmp_path:
 
 
 def with_ticks(parts: list[list[int]], tick_ns: int) -> tuple[str, Runs]:
-    """The parts with a tick after each, as the guest reads them and for the simulator."""
+    """The parts with a tick after each, in the guest's format and for the simulator."""
     text = " ".join(" ".join(map(str, part)) + " t" for part in parts)
     rows = [(page, 1, tick_ns if at == len(part) - 1 else 0) for part in parts for at, page in enumerate(part)]
     return text, Runs(rows)
 
 
 def check_with_ticks(policy: str, program: Path, folder: Path, kernel: Path = qemu.ROOT) -> dict:
-    """Run the same string, with ticks, in both; the simulator's counts."""
+    """Runs the same string, with ticks, in both; returns the simulator's counts."""
     tick_ns = WS_TICK_NS if policy == "ws" else TICK_NS
     text, string = with_ticks([PREFIX, *localities(2, 8, 70)], tick_ns)
     tau_ms = int(TICKS_PER_TAU * GUEST_TICK_US / 1000)
@@ -233,7 +233,7 @@ def test_ticks_and_trimming_are_the_same_in_the_kernel(policy: str, tmp_path: Pa
 @pytest.mark.usefixtures("guest_programs")
 @pytest.mark.parametrize("policy", soak_but(["foo", "asksall", "trims"], "asksall"))
 def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, student: Path, tmp_path: Path) -> None:
-    """The unchanged template, a policy that detaches, launders and traps, and one that has surplus without a tick."""
+    """The unchanged template, a policy that detaches, launders and traps, and one that has a surplus without a tick."""
     make("WERROR=1", f"build/vmsim/{policy}", folder=student)
     counts = check_with_ticks(policy, student / "build/vmsim" / policy, tmp_path, student)
     assert (counts["minor"] > 0) == (policy == "asksall")
@@ -246,7 +246,7 @@ def test_students_policy_meets_the_same_decisions_in_the_kernel(policy: str, stu
     soak_but([(BELADY, 3, 9), (BELADY, 4, 10), (SILBERSCHATZ, 3, 15)], (SILBERSCHATZ, 3, 15)),
 )
 def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: int) -> None:
-    """With fifo the pages of others always go first, so no prefix is needed."""
+    """With fifo the pages of other processes are always evicted first, so no prefix is needed."""
     from guest import boot
 
     result = boot(f"refstring -v {string}", vm="fifo", frames=frames).check_exit()
@@ -258,11 +258,11 @@ def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: i
     assert counts["faults"] == faults
 
 
-# --- what is simulated, against something else that knows ---
+# --- the simulator, compared with independent results ---
 
 
 def naive_clock(pages: list[int], frames: int) -> int:
-    """Second chance in a list, hand at its head; the access that faults is not a use."""
+    """Second chance in a list, hand at its head; the access that faults does not count as a use."""
     circle: list[int] = []
     used: set[int] = set()
     faults = 0
@@ -320,7 +320,7 @@ def test_nobody_beats_min(policy: str) -> None:
 
 
 def test_run_of_references_is_many_references(tmp_path: Path) -> None:
-    """A trace's runs, against the same references one by one."""
+    """A trace's runs, compared with the same references one by one."""
     rng = np.random.default_rng(4)
     pages, counts = rng.integers(0, 40, 500).astype(np.uint64), rng.integers(1, 5, 500).astype(np.uint32)
     trace = tmp_path / "some.tmt"
@@ -398,7 +398,7 @@ def test_new_policy_is_the_template_under_its_name(student: Path) -> None:
     ("name", "said"),
     [
         ("", "give the policy a name"),
-        ("clock", "is there already"),
+        ("clock", "exists already"),
         pytest.param("template", "taken", marks=pytest.mark.soak),
         pytest.param("my_test", "taken", marks=pytest.mark.soak),
         ("Foo", "lower-case"),

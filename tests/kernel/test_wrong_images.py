@@ -1,4 +1,4 @@
-"""Images with one thing wrong, made by debugfs: what the kernel says of it, to whom, and that it goes on."""
+"""Images with a single error, made by debugfs: the kernel reports it to the right process, and continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHECK = "echo went on; cat /proc/vm/check"
 
 
 def image_of(folder: Path, *commands: str, names: str = "", options: tuple[str, ...] = (), size: str = "1M") -> Path:
-    """An image with files and what debugfs makes of them."""
+    """An image with files, modified by debugfs."""
     content = folder / "content"
     content.mkdir()
     for name in names.split():
@@ -28,7 +28,7 @@ def image_of(folder: Path, *commands: str, names: str = "", options: tuple[str, 
 
 
 def entry(inode: int, size: int, name: bytes) -> bytes:
-    """Of a directory."""
+    """An entry of a directory."""
     return struct.pack("<IHBB", inode, size, len(name), 2) + name + bytes(size - 8 - len(name))
 
 
@@ -75,7 +75,7 @@ def test_no_inode_is_left(tmp_path: Path) -> None:
 
 
 def test_device_numbers(tmp_path: Path) -> None:
-    """Linux's two forms, both /dev/null; and one that does not fit into the first."""
+    """Linux's two forms, both for /dev/null; and one that does not fit into the first."""
     wide = ("mknod wide c 1 3", "sif wide block[0] 0", "sif wide block[1] 0x103")
     image = image_of(tmp_path, "mknod small c 1 3", *wide, "mknod large c 300 7")
     run = in_guest(image, "echo text >/mnt/small; echo text >/mnt/wide; cat /mnt/small /mnt/wide /mnt/large")
@@ -84,7 +84,7 @@ def test_device_numbers(tmp_path: Path) -> None:
 
 
 def test_copies_of_the_superblock_in_two_groups_alone(tmp_path: Path) -> None:
-    """The others have blocks for files where there would be one."""
+    """The other groups have data blocks where a copy would be."""
     options = ("-b", "1024", "-g", "256", "-O", "sparse_super2,^sparse_super,^resize_inode")
     image = image_of(tmp_path, names="sound", options=options)
     in_guest(image, "cat /mnt/sound; dd if=/dev/zero of=/mnt/all bs=4096; umount /mnt").check_lines(["^sound$"])
@@ -99,7 +99,7 @@ def test_file_behind_what_revision_0_reaches(tmp_path: Path) -> None:
 
 
 def test_name_that_leads_elsewhere_while_it_is_used(tmp_path: Path) -> None:
-    """On the device the number in one entry is written over with that of another."""
+    """On the device, the inode number in one entry is overwritten with another one."""
     image = image_of(tmp_path, names="hurt sound")
     to, other = (image.read_bytes().index(bytes([len(name), 1]) + name) - 6 for name in (b"hurt", b"sound"))
     change = f"dd if=/dev/sda of=/dev/sda bs=4 count=1 skip={other // 4} seek={to // 4}"
@@ -109,7 +109,7 @@ def test_name_that_leads_elsewhere_while_it_is_used(tmp_path: Path) -> None:
 
 
 def test_directory_that_is_damaged_while_it_is_used(tmp_path: Path) -> None:
-    """Its name, and that it holds no `new`, are in memory; an entry of it is written over on the device."""
+    """Its name, and that it does not contain `new`, are cached; one of its entries is overwritten on the device."""
     image = image_of(tmp_path, names="sound")
     block = int(ext2.tool("debugfs", "-R", "blocks /folder", image).split()[0])
     damage = f"dd if=/mnt/sound of=/dev/sda bs=4 count=1 seek={(block * 1024 + 12 + 4) // 4}"
@@ -120,7 +120,7 @@ def test_directory_that_is_damaged_while_it_is_used(tmp_path: Path) -> None:
 
 
 def test_inode_in_use_that_is_marked_free(tmp_path: Path) -> None:
-    """Its number is given to a new file, which is refused."""
+    """Its number is assigned to a new file, which is refused."""
     image = image_of(tmp_path, "freei /hurt", names="hurt")
     run = in_guest(image, "cat /mnt/hurt; echo new >/mnt/new; rm /mnt/hurt")
     run.check_lines(["^hurt$", r"inode \d+ is in use, but is marked free: run e2fsck"])
@@ -132,7 +132,7 @@ def test_inode_that_is_freed_twice(tmp_path: Path) -> None:
 
 
 def attributes(image: Path) -> int:
-    """Where the block of attributes stands, in bytes."""
+    """The offset of the block of attributes, in bytes."""
     at = image.read_bytes().find(struct.pack("<II", 0xEA020000, 1))
     assert at > 0
     return at
@@ -144,7 +144,7 @@ OLD = ("-I", "128", "-O", "ext_attr")
 def test_attributes_leave_with_the_last_inode(tmp_path: Path) -> None:
     image = image_of(tmp_path, "ea_set /hurt user.a text", names="hurt", options=OLD)
     raw = bytearray(image.read_bytes())
-    struct.pack_into("<I", raw, attributes(image) + 4, 2)  # another inode has them, too
+    struct.pack_into("<I", raw, attributes(image) + 4, 2)  # another inode refers to them, too
     image.write_bytes(raw)
     in_guest(image, "rm /mnt/hurt; umount /mnt")
     assert image.read_bytes()[attributes(image) :][:8] == struct.pack("<II", 0xEA020000, 1)
@@ -166,7 +166,7 @@ def test_error_makes_it_read_only_where_the_image_asks_for_it(tmp_path: Path) ->
 
 
 def test_hole_of_a_mapping_gets_no_block_when_it_is_read_only(tmp_path: Path) -> None:
-    """Whoever writes to it, after an error was found, gets SIGBUS."""
+    """A process that writes to it after an error was found gets SIGBUS."""
     image = image_of(tmp_path, "sif /hurt links_count 0", names="hurt")
     ext2.tool("tune2fs", "-e", "remount-ro", image)
     ext2.tool("debugfs", "-w", "-R", f"write {qemu.ROOT / 'build/user/gone'} gone", image)
@@ -188,7 +188,7 @@ def test_read_only_disk_is_mounted_to_read_only(tmp_path: Path) -> None:
 
 
 def test_disk_by_another_name(tmp_path: Path) -> None:
-    """A node of it on another disk; below that, read only, nothing changes."""
+    """A device node for it on another disk; below that, mounted read-only, nothing changes."""
     image, other = image_of(tmp_path, names="sound"), tmp_path / "other"
     ext2.make(other, "256K")
     ext2.tool("debugfs", "-w", "-R", "mknod node b 3 0", other)
@@ -207,7 +207,7 @@ def test_disk_by_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_directory_that_may_not_grow(tmp_path: Path) -> None:
-    """Of 2 GiB, but for a block, and full: all its blocks but the first are one and the same."""
+    """It has 2 GiB minus a block, and is full: all its blocks except the first are the same block."""
     image = image_of(tmp_path, names="sound", options=("-b", "4096"), size="2100M")
     first, full, some, many = 300_000, 300_001, 300_002, 300_003
     fields = {"size": 0x7FFFF000, "blocks": 8, "block[0]": first, "block[IND]": some, "block[DIND]": many}

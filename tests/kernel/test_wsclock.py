@@ -23,7 +23,7 @@ def test_control_of_wsclock_ends_thrashing(jitter: int) -> None:
 
 
 def test_process_that_waits_for_one_without_an_end_gets_its_turn() -> None:
-    """The first fills memory and never ends; after patience_ms the second takes its place."""
+    """The first process fills memory and never ends; after patience_ms the second takes its place."""
     work = f"thrash 1 5120 1000000 & sleep 0.3; thrash 1 5120 3; kill %1; {CHECK}"
     result = boot(f"sh -c '{work}'", **NARROW | {"swap": "sim:ssd"}, cmdline="wsclock.patience_ms=100").check_exit()
     result.check_lines(["^R thrash .*corrupt=0$", "^ok$"])

@@ -1,4 +1,4 @@
-"""The arena: what policies and guards are measured by, which of them nothing tells apart, and the page of it."""
+"""The arena: the measures of policies and guards, which of them cannot be distinguished, and the arena's page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ guard = "token"
 
 
 def cell(vm: str, time: float, jitter: int = 0, run: str = "a", faults: float = 2.0, **factors: str) -> Cell:
-    """One run of an arena that took `time` times the ideal."""
+    """A run of an arena that took `time` times the ideal."""
     numbers = {"time_over_ideal": time, "faults_over_min": faults, "hooks_percent": 3.0}
     settings = {"vm": vm, "mem": "16M", "run": run, "jitter": str(jitter), **factors}
     return Cell("x", settings, numbers, again=f"tidemark run {run} --vm {vm} <&>")
@@ -50,7 +50,7 @@ def policies(*cells: Cell) -> arena.Group:
     return arena.groups([ideal("a"), ideal("b"), *cells])[0]
 
 
-# --- what is measured
+# --- the measures
 
 
 def test_hooks_are_a_share_of_the_work_not_of_all_time() -> None:
@@ -86,7 +86,9 @@ def test_time_is_over_the_ideal_cells_and_faults_over_mins(tmp_path: Path) -> No
     found = [one.numbers for one in yardstick.measured(tmp_path, cells)]
     assert found[1]["time_over_ideal"] == 2.5 and found[1]["ideal_s"] == 2
     assert found[1]["faults_over_ideal"] == 1 + (6 + 35 - 9) / 16
-    assert found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2  # 4 pages, 6 + 35 read, 5 of them first
+    assert (
+        found[1]["min_faults"] == 20 and found[1]["faults_over_min"] == 2
+    )  # 4 pages, 6 + 35 read, 5 of them first uses
     assert found[2]["min_faults"] == 40 and found[2]["faults_over_min"] == 1
     assert found[0] == cells[0].numbers and found[3] == numbers and found[4] == {}
 
@@ -218,13 +220,13 @@ def test_small_arena_is_measured(swept: Path) -> None:
     assert all(one.numbers["faults_over_min"] >= 1 for one in single) and len(single) == 2 * 6
     assert not any("faults_over_min" in one.numbers for one in cells if one not in single)
     faults = sweep.least_faults(swept / "sweep", next((swept / "sweep/min").glob("seqscan*")).stem)
-    # Three passes over 2,304 pages, some of the program's own: with all of them in memory each comes in once.
+    # Three passes over 2,304 pages, and some of the program's own: with all of them resident, each is read once.
     assert 2304 < faults[-1] == len(faults) < 2404 and faults[999] >= 3 * 2304 - 2 * 1000
 
 
 @pytest.mark.soak
 def test_pages_of_files_are_in_min(swept: Path) -> None:
-    """9 MiB are written and read twice; what of them has no room is read again, and of metadata alone is new."""
+    """9 MiB are written and read twice; what does not fit is read again, and only pages of metadata are new."""
     [place] = (swept / "sweep/min").glob("filescan*")
     faults, read_first = sweep.least_known(swept / "sweep", place.stem)
     assert 2304 < len(faults) < 2500 and 0 < read_first < 50
@@ -241,7 +243,7 @@ def test_commands_of_cells_make_the_same_runs(swept: Path) -> None:
 
 
 def times(folder: Path) -> dict[str, int]:
-    """When each file of a folder was written."""
+    """The modification time of each file in a folder."""
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 

@@ -1,4 +1,4 @@
-"""The least time of a batch, against cases computed by hand."""
+"""The least time of a batch, compared with cases computed by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DISK = Disk(page_s=0.001, move_s=0.01)
 
 
 def test_what_does_not_fit_goes_out_and_in_once() -> None:
-    """3 sets of 100 pages in 200 frames: 100 pages out, 0.1 s, which is longer than to fill all, 0.03 s; then 100 pages
+    """3 sets of 100 pages in 200 frames: 100 pages out, 0.1 s, which is longer than filling all, 0.03 s; then 100 pages
     in and a move, 0.11 s, while the processor works for 0.6 s."""
     found = least(Batch(jobs=3, pages=100, fill_s=0.01, work_s=0.2), 200, DISK)
     assert found.together_s == pytest.approx(0.1 + 0.6)

@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster of two workers, each a process of this machine: the same bytes, whoever dies on the way."""
+"""Sweeps on a Dask cluster of two workers, each a process of this machine: the same bytes, whichever process dies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cluster:
         self.address = self.wait_for_address()
 
     def start(self, program: str, *options: str) -> subprocess.Popen:
-        """One of Dask's programs."""
+        """Starts one of Dask's programs."""
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *options]
         env = os.environ | {"PYTHONPATH": str(qemu.ROOT / "tools"), "TMPDIR": str(self.folder)}
         with (self.folder / f"{len(self.processes)}.log").open("w") as log:
@@ -45,17 +45,17 @@ class Cluster:
         return process
 
     def worker(self) -> subprocess.Popen:
-        """One more worker, which runs one cell at a time."""
+        """Starts one more worker, which runs one cell at a time."""
         return self.start("dask_worker", self.address, "--no-nanny", "--nthreads=1")
 
     def wait_for_address(self) -> str:
-        """The address that the scheduler has written into its file."""
+        """Waits for the address that the scheduler writes into its file."""
         about = self.folder / "about"
         wait_until(lambda: about.exists() and about.read_text().rstrip().endswith("}"))
         return json.loads(about.read_text())["address"]
 
     def end(self) -> None:
-        """End all processes."""
+        """Ends all processes."""
         for process in self.processes:
             process.kill()
             process.wait()
@@ -70,7 +70,7 @@ def dask(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def carry_out(folder: Path, where: runner.Where) -> sweep.Sweep:
-    """Run what is missing of PLAN in `where`."""
+    """Runs the missing cells of PLAN in `where`."""
     parcel = cluster.pack(qemu.ROOT)
     found = sweep.Sweep(plan.parse(PLAN), folder, parcel.described)
     run = runner.Runner(found, where, parcel, lambda now: None)
@@ -85,7 +85,7 @@ def carry_out(folder: Path, where: runner.Where) -> sweep.Sweep:
 
 
 def compared(folder: Path) -> dict[str, bytes]:
-    """What must be the same: the raw files of all cells, and the table."""
+    """Everything that must be the same: the raw files of all cells, and the table."""
     paths = [path for path in folder.glob("cells/*/*") if path.name in results.RAW]
     return {str(path.relative_to(folder)): path.read_bytes() for path in [*paths, folder / "cells.csv"]}
 
@@ -156,7 +156,7 @@ def test_stopping_ends_the_qemus_of_the_workers(dask: Cluster, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("address", "message", "code"),
-    [("nowhere", "no address of a Dask scheduler", USAGE), ("tcp://127.0.0.1:1", "no Dask scheduler at", NO_TOOL)],
+    [("nowhere", "not a Dask scheduler's address", USAGE), ("tcp://127.0.0.1:1", "no Dask scheduler at", NO_TOOL)],
 )
 def test_cluster_that_is_not_there_is_told(
     address: str, message: str, code: int, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""The strings of references that the simulator takes, and the commands `tidemark sim` and `tidemark compare`."""
+"""The reference strings that the simulator accepts, and the commands `tidemark sim` and `tidemark compare`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def test_bad_text_is_refused_with_its_place(text: str, said: str) -> None:
 
 
 def test_mixed_string_is_of_the_process_and_of_a_file() -> None:
-    """The write makes page 3 of the file dirty; a call that finds a mapped page is no fault; 1 and f1 are two pages."""
+    """The write makes page 3 of the file dirty; a call that finds a mapped page does not fault; 1 and f1 are two
+    pages."""
     string = strings.find("1 f1 r3 w3 1 f1-2 l1")
     assert (string.nr_pages, string.nr_references) == (4, 8)
     outcome = vmsim.run(vmsim.build("fifo"), string, 4)
@@ -83,7 +84,7 @@ def test_trace_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 
 
 def refusal(*words: str) -> LabError:
-    """What the command, run in this process, ends with."""
+    """The error with which the command ends, run in this process."""
     error = CliRunner().invoke(app, words).exception
     assert isinstance(error, LabError), error
     return error
@@ -104,7 +105,7 @@ def test_make_sim_prints_faults_for_each_size() -> None:
         (["--vm", "nope", "1 2"], USAGE, "there is no kernel/mm/policy/nope.c"),
         ([], USAGE, "which string"),
         (["nofile"], BAD_INPUT, "no such file"),
-        (["zipf:10,refs=-1"], USAGE, "is no string"),
+        (["zipf:10,refs=-1"], USAGE, "is not a string"),
         (["1 2", "--frames", "0"], USAGE, "--frames 0"),
         (["1 2", "--frames", "4-3"], USAGE, "--frames 4-3"),
         (["1-9", "--explain"], USAGE, "--frames N"),
@@ -156,7 +157,7 @@ def test_compare_writes_every_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--vm", "ws", "--string", "nope"], "no standard string"),
+        (["--vm", "ws", "--string", "nope"], "not a standard string"),
         (["--vm", "nope"], "there is no kernel/mm/policy/nope.c"),
         (["--vm", "ws", "--set", "tau_ms=5"], "POLICY.NAME=VALUE"),
     ],
@@ -196,7 +197,7 @@ def test_program_in_qemu_is_a_standard_string() -> None:
 
 
 def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> None:
-    """Two independent witnesses, kernel and plugin: the same number of pages in every interval."""
+    """Two independent observers, kernel and plugin, find the same number of pages in every interval."""
     folder = tmp_path / "run"
     record(qemu.Settings(run="thrash 2 512 10 3000", cmdline="sample_ms=10 sample_percent=100"), folder)
     intervals = [

@@ -1,4 +1,5 @@
-"""mode=count of QEMU's plugin: what is executed between two marks of a program, beside the clock of an exact run."""
+"""mode=count of QEMU's plugin: the instructions between two marks of a program, compared with the clock of an exact
+run."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from tidemark import plugin
 
 CALLS, PASSES = 256, 3
 NAMES = ("pread_4096", "pread_1", "pwrite_4096", "pwrite_1")
-CLOCK_CALL = range(100, 600)  # instructions of one that lie between the marks and the reading of the clock
+CLOCK_CALL = range(100, 600)  # instructions between a mark and the reading of the clock
 
 
 def test_marks_count_what_the_clock_counts(tmp_path: Path) -> None:
-    """In an exact run an instruction is a nanosecond. The program takes the time outside its marks."""
+    """In an exact run an instruction takes a nanosecond. The program takes the time outside its marks."""
     flags = plugin.flags("count", out=tmp_path / "counts")
     ran = boot(f"files copy /tmp {PASSES}", swap="none", qemu_flags=flags).check_exit()
     pairs = [[int(word) for word in line.split()] for line in (tmp_path / "counts").read_text().splitlines()]
@@ -27,7 +28,7 @@ def test_marks_count_what_the_clock_counts(tmp_path: Path) -> None:
 
 
 def test_what_the_program_does_itself_is_apart(tmp_path: Path) -> None:
-    """A page more to copy is the kernel's work: it costs the program nothing."""
+    """Copying one more page is the kernel's work: it costs the program nothing."""
     flags = plugin.flags("count", out=tmp_path / "counts")
     boot("files copy /tmp 1", swap="none", qemu_flags=flags).check_exit()
     page, byte = ([int(word) for word in line.split()] for line in (tmp_path / "counts").read_text().splitlines()[:2])

@@ -1,4 +1,4 @@
-"""`tidemark curves`: what it selects, knees and space-time, its figures by their data, and its command line."""
+"""`tidemark curves`: its selection, knees and space-time, its figures by their data, and its command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSTRUCTION, LOAD, STORE, MODIFY = range(4)
 
 
 def curve_of(faults: Sequence[int]) -> lifetime.Curve:
-    """LRU's curve with 1, 2, ... frames, T = 1000."""
+    """The curve of LRU with 1, 2, ... frames, T = 1000."""
     frames = np.arange(1, len(faults) + 1)
     return lifetime.Curve("lru", frames, frames.astype(float), np.array(faults), 1000, 50)
 
@@ -36,8 +36,8 @@ def curve_of(faults: Sequence[int]) -> lifetime.Curve:
     ("faults", "knees"),
     [
         ([100, 90, 10, 9, 8], [2]),
-        ([10, 9, 9, 9, 9], []),  # the first point is the greatest
-        ([100, 90, 80, 70, 5], []),  # the curve is cut off where it is steepest
+        ([10, 9, 9, 9, 9], []),  # the first point is the highest
+        ([100, 90, 80, 70, 5], []),  # the curve is cut off at its steepest point
         ([100, 50, 33, 25, 20], []),  # a straight line
         ([100, 90, 10, 9, 8, 8, 7, 7, 1], [2]),  # the end is steeper, but touches nothing
         ([100, 20, 18, 17, 16, 3, 3, 3, 3], [5, 1]),
@@ -49,7 +49,7 @@ def test_knees_are_where_a_ray_touches(faults: list[int], knees: list[int]) -> N
 
 
 def test_localities_within_localities_have_a_knee_each() -> None:
-    """g rises steeply at 3 and at 100 pages; beside 3 pages 4 are no other knee, and the end of the curve is none."""
+    """g rises steeply at 3 and at 100 pages; 4 pages are not another knee beside 3, nor is the end of the curve."""
     frames = np.arange(1, 301)
     lifetimes = np.select([frames < 3, frames < 100, frames < 300], [3.0, 40.0 + frames / 10, 1000.0 + frames], 5000.0)
     curve = lifetime.Curve("lru", frames, frames.astype(float), (10**9 / lifetimes).astype(int), 10**9, 50)
@@ -57,7 +57,7 @@ def test_localities_within_localities_have_a_knee_each() -> None:
 
 
 def test_a_power_is_found_where_there_is_one_and_drawn_only_there() -> None:
-    """g = 3 x^2 to within whole faults; a curve in one step is no power."""
+    """g = 3 x^2 to within whole faults; a curve with one step is not a power."""
     sizes, end = np.arange(1.0, 101), 10**9
     faults = np.rint(end / (3 * sizes**2)).astype(np.int64)
     law = lifetime.power_law(lifetime.Curve("lru", sizes, sizes, faults, end, 7))
@@ -142,7 +142,7 @@ def test_time_in_references_counts_selected_ones(trace: Path) -> None:
 def test_default_space_has_most_references(trace: Path) -> None:
     assert choose_space(Reader(trace), "") == 0
     assert choose_space(Reader(trace), "two") == 1
-    with pytest.raises(LabError, match="no space of this trace: 0 \\(one\\), 1 \\(two\\)"):
+    with pytest.raises(LabError, match="is not a space of this trace: 0 \\(one\\), 1 \\(two\\)"):
         choose_space(Reader(trace), "three")
 
 
@@ -153,7 +153,7 @@ def test_a_name_of_two_spaces_is_refused(tmp_path: Path) -> None:
 
 
 def phases_trace(path: Path) -> Path:
-    """A program that goes through three sets of 20 pages for a while each, with its code on two pages."""
+    """A program that uses three sets of 20 pages, each for a while, with its code on two pages."""
     rng = np.random.default_rng(7)
     rows = []
     for base in (100, 200, 300):
@@ -283,7 +283,7 @@ def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:
     [
         ({"range_": "5"}, "give two addresses"),
         ({"range_": "0x9000-0x8000"}, "must not be below"),
-        ({"space": "nobody"}, "no space of this trace"),
+        ({"space": "nosuch"}, "not a space of this trace"),
         ({"space": "one", "all_": True}, "exclude each other"),
         ({"range_": "0x1000-0x1fff"}, "no reference is selected"),
         ({"theta": [1, 2, 3, 4, 5, 6, 7]}, "at most 6"),

@@ -1,6 +1,6 @@
-"""Fault counts and working-set sizes, against simulators written independently and against the definitions.
+"""Fault counts and working-set sizes, compared with independent simulators and with the definitions.
 
-libcachesim's ClockPro is not among them: version 0.3.5 does not follow the published algorithm.
+libcachesim's ClockPro is not included: version 0.3.5 does not follow the published algorithm.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def batches(pages: Sequence[int], counts: np.ndarray | None = None, insns: np.nd
 
 
 def fed(part: object, given: list[Batch]) -> object:
-    """The part after all batches."""
+    """The part after it has received all batches."""
     for batch in given:
         part.feed(batch)
     return part
@@ -74,7 +74,7 @@ def faults_by_size(histogram: np.ndarray) -> list[int]:
 
 
 def naive_lru(pages: Sequence[int], frames: int) -> int:
-    """Faults of LRU, straight from its definition."""
+    """Faults of LRU, computed from its definition."""
     stack: list[int] = []
     faults = 0
     for page in pages:
@@ -86,7 +86,7 @@ def naive_lru(pages: Sequence[int], frames: int) -> int:
 
 
 def naive_min(pages: Sequence[int], frames: int) -> int:
-    """Faults when the page whose next use is farthest away goes."""
+    """Faults if the page whose next use is furthest away is evicted."""
     resident: set[int] = set()
     faults = 0
     for at, page in enumerate(pages):
@@ -266,7 +266,7 @@ def brute_faults(times: list[tuple[int, int]], theta: int) -> int:
 
 
 def brute_vmin(times: list[tuple[int, int]], tau: int) -> int:
-    """Page-time of VMIN: a page is there when it is used, and until its next use if that is at most tau away."""
+    """Page-time of VMIN: a page is resident when it is used, and until its next use if that is at most tau away."""
     there = set()
     for at, (now, page) in enumerate(times):
         later = next((then for then, other in times[at + 1 :] if other == page), None)
@@ -292,7 +292,7 @@ def brute_pff(times: list[tuple[int, int]], tau: int, end: int) -> tuple[int, fl
 
 def test_page_fault_frequency_equals_a_simulation() -> None:
     given, end = small_trace(fresh_seed())
-    whole = [batch._replace(counts=np.ones_like(batch.counts)) for batch in given]  # a run is one look
+    whole = [batch._replace(counts=np.ones_like(batch.counts)) for batch in given]  # a run counts as one use
     starts = [
         (max(int(start) + int(steps > 0), 1), int(page))
         for batch in whole
@@ -310,7 +310,7 @@ def small_trace(seed: int) -> tuple[list[Batch], int]:
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 6, 250).astype(np.uint32)
     insns = rng.integers(0, 5, 250).astype(np.uint32)
-    insns[0] = 0  # something happens before the first instruction
+    insns[0] = 0  # an event before the first instruction
     return batches(rng.integers(0, 15, 250).tolist(), counts, insns), int(insns.sum())
 
 
@@ -379,11 +379,11 @@ def test_map_has_every_reference_in_its_slice() -> None:
 
 
 def faults_of_libcachesim(policy: str, pages: Sequence[int], frames: int) -> int:
-    """Faults of libcachesim's LRU, FIFO, Clock or Belady with pages of one size, from an empty memory. A page that is
-    not used again gets a next use after the end, because Belady would not let it in otherwise, as paging must.
+    """Faults of libcachesim's LRU, FIFO, Clock or Belady with pages of one size, from an empty memory. A page without
+    another use gets a next use after the end, because Belady would not admit it otherwise, which paging must.
     """
     make = {"lru": libcachesim.LRU, "fifo": libcachesim.FIFO, "min": libcachesim.Belady}
-    # A page that has just been read in counts as used, as after the access that faulted for it.
+    # A page that has just been read counts as used, as after the access that faulted.
     cache = libcachesim.Clock(frames, init_freq=1) if policy == "clock" else make[policy](frames)
     request = libcachesim.Request(obj_size=1)
     faults = 0

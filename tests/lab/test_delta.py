@@ -1,15 +1,16 @@
-"""Δ as a sum, Γ and γ: what is printed, and the parts of the bars."""
+"""Δ as a sum, Γ and γ: the printed text, and the parts of the bars."""
 
 from __future__ import annotations
 
 import pytest
 from tidemark import summary
-from tidemark.report import plots, quantities
+from tidemark.report import quantities
+from tidemark.report.plots.runs import SPACE_TIME
 from tidemark.telemetry import Telemetry
 
 
 def ended() -> dict:
-    """An exit record in which all is 0."""
+    """An exit record in which everything is 0."""
     names = ("status", "turnaround_us", "minflt", "majflt", "mean_rss", "max_rss", "c_b", "c_d", "delta", "fault_rss")
     lists = {"us": [0] * 6, "page_ms": [0] * 6, "delta_terms": dict.fromkeys(summary.TERMS, 0)}
     return {"pid": 5, "comm": "x", "housekeeping": 0, **dict.fromkeys(names, 0), **lists}
@@ -38,4 +39,4 @@ def test_waits_of_minor_faults_have_a_part_of_the_bar() -> None:
     record["delta_terms"] |= {"minor_wait": 4}
     [row] = quantities.space_time(Telemetry({"ev": "start", "t_us": 0}, exits=[record]))
     assert (row["pagewait_page_s"], row["minor_wait_page_s"]) == (0.006, 0.004)
-    assert sum(row[line.column] for line in plots.SPACE_TIME.lines) == pytest.approx(row["c_b_page_s"])
+    assert sum(row[line.column] for line in SPACE_TIME.lines) == pytest.approx(row["c_b_page_s"])

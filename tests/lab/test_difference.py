@@ -1,4 +1,4 @@
-"""What differs between two runs or two sweeps: ratios, bands, and the words for them."""
+"""The differences between two runs or two sweeps: ratios, bands, and the sentence about them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_counts_are_whole_and_nothing_is_0() -> None:
 
 
 def test_what_falls_to_0_or_rises_from_it_is_an_arrow() -> None:
-    """Beside the dots, and where there are none; what is 0 in both is left out."""
+    """Beside the dots, and also without dots; what is 0 in both is left out."""
     arrows = [
         Change("thrashing", (80.6,), (0.0,), "s"),
         Change("waits", (0.0,), (5.0,)),
@@ -54,7 +54,7 @@ def cell(sweep: str, vm: str, mem: str, seconds: float, jitter: str = "0") -> Ce
 
 
 def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
-    """They differ in the policy, so a place is a memory; one has it not."""
+    """They differ in the policy, so a place is a memory size; one of the sweeps lacks it."""
     a = [cell("old", "2q", mem, s, j) for mem, s in (("16M", 8), ("24M", 4), ("32M", 1)) for j in "01"]
     b = [cell("new", "ws", mem, s, j) for mem, s in (("16M", 2), ("24M", 6), ("40M", 1)) for j in "01"]
     changes = difference.of_sweeps(a, b)
@@ -67,7 +67,7 @@ def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
 
 
 def test_ideal_cells_are_no_place_and_a_place_says_what_it_is() -> None:
-    """They are of the same policy in sweeps of different ones."""
+    """They have the same policy in sweeps of different policies."""
     a, b = ([replace(cell(name, vm, "16M", s), factors={"vm": vm, "mem": "16M", "processes": n}) for n in "24"]
             for name, vm, s in (("a", "2q", 1.0), ("b", "ws", 0.05)))  # fmt: skip
     ideal = [Cell("i", {"vm": "2q", "mem": "64M", "processes": n, IDEAL: "yes"}, {"turnaround_s": 1}) for n in "24"]

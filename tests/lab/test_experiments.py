@@ -1,4 +1,4 @@
-"""Figures of a sweep: what is marked on its curves, which fits are hidden, maps, boxes, and efficiency."""
+"""Figures of a sweep: marks on its curves, hidden fits, maps, boxes, and efficiency."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tidemark.report.cells import Cell
 
 
 def three(value: float) -> dict[str, float]:
-    """What a thrashing curve shows, all the same."""
+    """The values of a thrashing curve, all equal."""
     return {"utilisation_percent": value, "user_percent": value, "throughput_per_s": value}
 
 
 def at(n: int, mem: int, jitter: int = 0, vm: str = "ws", **more: float) -> Cell:
-    """A cell of processes that want 4 MiB each, in `mem` MiB of which 4 are the kernel's."""
+    """A cell of processes that need 4 MiB each, in `mem` MiB of which the kernel uses 4."""
     numbers = {"turnaround_s": 1.0 + n, "demand_mib": 4.0 * n, "frames_mib": mem - 4.0, **three(50), **more}
     factors = {"vm": vm, "processes": str(n), "mem": f"{mem}M", "jitter": str(jitter), "workload": "w"}
     return Cell("x", factors, numbers)
@@ -28,7 +28,7 @@ def test_demand_that_reaches_memory_is_marked() -> None:
     assert curves.full(panel) == pytest.approx(3)
     [panel] = cells.panels([at(n, 64) for n in range(1, 6)], "processes")
     assert curves.full(panel) is None
-    short = [at(n, 16, vm="2q", demand_mib=1.0) for n in range(1, 6)]  # one after the other
+    short = [at(n, 16, vm="2q", demand_mib=1.0) for n in range(1, 6)]  # one after another
     [beside] = cells.panels([*(at(n, 16) for n in range(1, 6)), *short], "processes")
     assert curves.full(beside) == pytest.approx(3)
     drawn = figure.picture(curves.thrashing([panel], "processes", "")).axes[0]

@@ -1,4 +1,4 @@
-"""`tidemark export`: what Perfetto and speedscope are given, against the records and the formats' own rules."""
+"""`tidemark export`: the files for Perfetto and speedscope, compared with the records and the formats' own rules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_every_event_is_one_of_the_format_s(events: list[dict]) -> None:
 
 
 def test_states_are_slices_that_meet_and_have_all_the_time(events: list[dict]) -> None:
-    """The first process lives from 20 to 350 ms; the second begins when it has used as much as its accounts say."""
+    """The first process lives from 20 to 350 ms; the beginning of the second follows from the time in its
+    accounts."""
     slices = {}
     for event in events:
         if event["ph"] == "X" and event["pid"]:
@@ -90,13 +91,13 @@ def test_policies_are_slices_and_ends_are_marks(events: list[dict]) -> None:
 def test_a_run_that_was_cut_off_is_exported_as_far_as_it_came(tmp_path: Path) -> None:
     written(tmp_path / "t.ndjson", RECORDS[:3])
     done = tidemark("export", "t.ndjson", "--to", "perfetto", cwd=tmp_path)
-    assert done.returncode == 0 and "cut off" in done.stderr
+    assert done.returncode == 0 and "stopped early" in done.stderr
     made = json.loads((tmp_path / "t.ndjson.perfetto.json").read_text())
     assert [event["name"] for event in made["traceEvents"] if event["ph"] == "X"] == ["2q", "ws", "running"]
 
 
 def test_speedscope_gets_each_function_with_its_time() -> None:
-    """By the rules of file-format-schema.json: stacks are places in `frames`, weights as many as samples."""
+    """By the rules of file-format-schema.json: stacks are indexes into `frames`, with as many weights as samples."""
     made = profile.speedscope(Profile("x", "ticks", 1000, {"idle": 5, "user": 3, "do_fault": 2}))
     names = [frame["name"] for frame in made["shared"]["frames"]]
     found = []
@@ -109,7 +110,7 @@ def test_speedscope_gets_each_function_with_its_time() -> None:
 
 
 def test_speedscope_gets_who_called_whom(tmp_path: Path) -> None:
-    """Copies that the compiler made stand on their function but once."""
+    """A compiler-made copy appears below its function only once."""
     (tmp_path / profile.STACKS).write_text("trap;do_fault 3\ntrap;do_fault;do_fault.cold 4\ntrap 5\n")
     stacks = profile.read_stacks(tmp_path / profile.STACKS)
     assert stacks == {("trap", "do_fault"): 7, ("trap",): 5} and profile.read_stacks(tmp_path / "none") == {}

@@ -39,7 +39,7 @@ def test_interval_ends_where_the_sum_of_squares_passes_its_limit() -> None:
 
 
 def test_interval_is_open_where_the_data_do_not_bound_it() -> None:
-    """All fall happens before the second size: any steeper curve is as good."""
+    """The whole decrease is before the second size: any steeper curve fits as well."""
     found = fit.free(SIZES, np.array([5, 1, 1, 1, 1, 1.01, 0.99, 1]))
     assert found.high is None and found.low is not None
 

@@ -1,4 +1,4 @@
-"""`tidemark min`: a run again under MIN or VMIN, with the real future, in the kernel."""
+"""`tidemark min`: repeats a run under MIN or VMIN, with the real future, in the kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUICK = qemu.Settings(mem="16M", swap="sim:ssd")
 BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"
 BOOK = "refstring 7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1"
 
-# command, frames: scans, a locality that moves, a tree, Zipf's law, memory that is freed and taken again.
+# command, frames: scans, a moving locality, a tree, Zipf's law, memory that is freed and allocated again.
 ALONE = (
     ("seqscan 800 3 w", 60),
     ("seqscan 800 3", 150),
@@ -35,7 +35,7 @@ def ran(settings: qemu.Settings, folder: Path) -> tuple[results.Result, qemu.Set
 
 
 def seen_again(command: str, frames: int | str, folder: Path, tau_us: int = 0) -> foresight.Outcome:
-    """The outcome for a new run."""
+    """The outcome of a new run."""
     first, settings = ran(replace(QUICK, run=command, frames=str(frames)), folder / "first")
     return foresight.foresee(first, settings, folder / "min", tau_us)
 
@@ -56,7 +56,7 @@ def test_kernels_min_is_beladys(command: str, frames: int, tmp_path: Path) -> No
     soak_but([(BELADY, 3, 7), (BELADY, 4, 6), (BOOK, 3, 9)], (BELADY, 3, 7)),
 )
 def test_textbooks_strings_have_the_books_faults(command: str, frames: int, faults: int, tmp_path: Path) -> None:
-    """On the console, where the program counts them itself."""
+    """On the console, where the program itself counts them."""
     assert seen_again(command, frames, tmp_path).lost == 0
     assert f"\nfaults: {faults}\n" in (tmp_path / "min/console.log").read_text().replace("\r", "")
 
@@ -74,7 +74,7 @@ def test_several_processes_are_no_bound_and_none_is_lost(tmp_path: Path) -> None
     ran(replace(QUICK, run="thrash 3 512 3", frames="150"), folder)
     done = tidemark("min", folder, "-o", tmp_path / "min", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "several processes" in done.stdout and "no bound" in done.stdout and "on paper" not in done.stdout
+    assert "several processes" in done.stdout and "not a lower bound" in done.stdout and "on paper" not in done.stdout
     made = json.loads((tmp_path / "min/min.json").read_text())
     assert made["lost"] == 0 and not made["alone"] and made["paper"] is None
     assert made["whole_kernel"]["read"] < made["whole_original"]["read"]
@@ -89,7 +89,7 @@ def test_future_that_does_not_fit_is_told_with_its_size(tmp_path: Path, monkeypa
 
 
 def test_wrong_future_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of a program that goes over the same pages backwards. The numbers are not called MIN."""
+    """The future of a program that uses the same pages backwards. Its numbers are not called MIN."""
 
     def backwards(spaces: list[future.Space], main: int) -> bytes:
         one = spaces[main]

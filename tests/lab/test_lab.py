@@ -1,4 +1,4 @@
-"""`tidemark run` and `tidemark rerun`, and the results they leave."""
+"""`tidemark run` and `tidemark rerun`, and their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = '{"seq":0,"t_us":0,"ev":"start","schema":2}\n'
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished result; tests that change it take a copy."""
+    """A finished result; tests that change it use a copy."""
     folder = tmp_path_factory.mktemp("whole") / "result"
     done = tidemark("run", "thrash 2 512 3; false || true", *QUICK, "--vm", "clock", "--out", folder, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
@@ -100,7 +100,7 @@ def test_rerun_finds_every_byte_the_same(whole: Path) -> None:
 
 
 def test_a_run_with_a_disk_repeats(tmp_path: Path) -> None:
-    """The folder becomes a new image each time; the guest writes to it: its swap area is there."""
+    """The folder becomes a new image each time; the guest writes to it, because its swap area is there."""
     (tmp_path / "files").mkdir()
     (tmp_path / "files/large").write_bytes(b"x" * (8 << 20))
     options = ("--disk", tmp_path / "files", "--swap", "sda", "--mem", "12M", "--out", tmp_path / "result")
@@ -110,7 +110,7 @@ def test_a_run_with_a_disk_repeats(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert results.load(tmp_path / "result").telemetry().samples[-1]["disk"]["writes"] > 0
     (tmp_path / "files").rename(tmp_path / "others")
-    with pytest.raises(errors.LabError, match="only a folder"):
+    with pytest.raises(errors.LabError, match="only one from a folder"):
         repeat.check_repeatable(results.load(tmp_path / "result"), {})
     (tmp_path / "others").rename(tmp_path / "files")
     refused = tidemark("run", "true", "--disk", tmp_path / "files", "--disk-kind", "ide", cwd=tmp_path)
@@ -125,7 +125,7 @@ def test_rerun_refuses_a_result_that_was_changed(copy: Path) -> None:
 
 
 def test_rerun_names_the_first_difference(copy: Path) -> None:
-    """As if the machine had counted one fault more, in a result whose checksums are right."""
+    """As if the machine had counted one more fault, in a result with correct checksums."""
     path = copy / "telemetry.ndjson"
     lines = path.read_text().splitlines(keepends=True)
     at = next(at for at, line in enumerate(lines) if '"sample"' in line)
@@ -149,18 +149,20 @@ def test_rerun_with_another_image_is_refused(whole: Path, tmp_path: Path) -> Non
     with (tmp_path / qemu.INITRD).open("ab") as file:
         file.write(b"\0")
     again = tidemark("rerun", whole, "--image", tmp_path, cwd=tmp_path)
-    assert again.returncode == errors.BAD_INPUT and "the image is another" in again.stderr
+    assert again.returncode == errors.BAD_INPUT and "the image differs" in again.stderr
 
 
 @pytest.mark.parametrize(
     "spoil, said",
     [
-        (lambda folder: (folder / "meta.json").unlink(), "is no result"),
+        (lambda folder: (folder / "meta.json").unlink(), "is not a result"),
         (lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 999}'), "schema 999"),
         pytest.param(
             lambda folder: (folder / "meta.json").write_text('{"kind": "ru'), "cannot be read", marks=pytest.mark.soak
         ),
-        pytest.param(lambda folder: (folder / "meta.json").write_text("[]"), "no run's result", marks=pytest.mark.soak),
+        pytest.param(
+            lambda folder: (folder / "meta.json").write_text("[]"), "not a run's result", marks=pytest.mark.soak
+        ),
         (
             lambda folder: (folder / "meta.json").write_text('{"kind": "run", "schema": 1, "state": "running"}'),
             "not finished",
@@ -178,9 +180,9 @@ def test_rerun_of_no_result_is_explained(copy: Path, spoil: object, said: str) -
     "text, said",
     [
         ("", "empty"),
-        ("GARBAGE\n", "line 1 is no JSON"),
-        ("[]\n", "no JSON object"),
-        ('{"seq":0,"ev":"sample","t_us":1}\n', "no start"),
+        ("GARBAGE\n", "line 1 is not JSON"),
+        ("[]\n", "not a JSON object"),
+        ('{"seq":0,"ev":"sample","t_us":1}\n', "not a start record"),
         ('{"seq":0,"t_us":0,"ev":"start","schema":999}\n', "schema 999"),
         (START + '{"seq":2,"t_us":9,"ev":"end"}\n', "seq 2 follows 0"),
         (START + '{"seq":1,"t_us":9000,"ev":"sample"}\n', "cut off after 0.009 s"),
@@ -247,7 +249,7 @@ def test_interrupt_keeps_what_came_and_ends_qemu(tmp_path: Path) -> None:
         pass
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == errors.INTERRUPTED and "keeps what came" in said, said
+    assert process.returncode == errors.INTERRUPTED and "keeps the partial result" in said, said
     result = results.load(tmp_path / "result")
     assert result.meta["state"] == "interrupted" and result.meta["exit"] is None
     assert result.telemetry(partial=True).samples
@@ -271,7 +273,7 @@ def test_a_result_is_never_overwritten(copy: Path) -> None:
     "script, code, said",
     [
         ("echo QEMU emulator version 4.2.1", errors.NO_TOOL, "too old"),
-        pytest.param("echo something else", errors.NO_TOOL, "no QEMU's", marks=pytest.mark.soak),
+        pytest.param("echo something else", errors.NO_TOOL, "not a version of QEMU", marks=pytest.mark.soak),
         pytest.param("exit 1", errors.NO_TOOL, "make doctor", marks=pytest.mark.soak),
         (
             'case $1 in --version) exec $QEMU "$@" ;; esac; echo no memory for you >&2; exit 1',
@@ -309,7 +311,7 @@ def test_missing_qemu_and_missing_image_are_explained(tmp_path: Path) -> None:
     "args, said",
     [
         (("run", 'echo "x"'), "double quote"),
-        (("run", "true", "--mem", "lots"), "MEM=lots is no size"),
+        (("run", "true", "--mem", "lots"), "MEM=lots is not a size"),
         (("run", "true", "--swap", "hda"), "add --real"),
         pytest.param(("run", "true", "--nosuch"), "No such option", marks=pytest.mark.soak),
         pytest.param(("run",), "Missing argument", marks=pytest.mark.soak),
@@ -356,7 +358,7 @@ def test_jitter_is_on_the_kernels_command_line_and_in_the_result(tmp_path: Path)
 
 
 def test_difference_in_length_is_told() -> None:
-    assert repeat.in_lines([b"a"], [b"a", b"b"]) == "1 lines then, 2 now; they agree as far as both go"
+    assert repeat.in_lines([b"a"], [b"a", b"b"]) == "1 lines then, 2 now; all lines that both have agree"
     assert "line 2: 'b' then, 'c' now" in repeat.in_lines([b"a", b"b"], [b"a", b"c"])
 
 

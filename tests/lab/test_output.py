@@ -1,4 +1,4 @@
-"""Where a command writes: a file is replaced as a whole, and what is not a file keeps its place."""
+"""The output of commands: a file is replaced as a whole, and anything else keeps its place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMIT_S = 60
 
 
 def device(path: Path, numbers: tuple[int, int]) -> Path:
-    """A node of our own; the machine's devices are not touched."""
+    """A device node of our own; the machine's devices are not touched."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(*numbers))
         path.open("wb").close()
@@ -51,7 +51,7 @@ def reading(fifo: Path) -> Iterator[list[bytes]]:
 
 @contextlib.contextmanager
 def as_nobody(folder: Path) -> Iterator[None]:
-    """An ordinary user, to whom modes matter, also where the tests are run by root."""
+    """Acts as an ordinary user, who is subject to file modes, even if root runs the tests."""
     if os.geteuid():
         yield
         return
@@ -67,21 +67,21 @@ def as_nobody(folder: Path) -> Iterator[None]:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user reaches."""
+    """A folder that every user can reach."""
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
 def refusal(path: Path, code: int = errors.NO_SPACE) -> str:
-    """What is said of a file that cannot be written."""
+    """The message about a file that cannot be written."""
     with pytest.raises(LabError) as caught:
         files.write_atomically(path, "new")
     assert caught.value.code == code
     return str(caught.value)
 
 
-# --- what is not a file ---
+# --- targets that are not files ---
 
 
 def test_device_keeps_its_place(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_full_device_is_told(tmp_path: Path) -> None:
 
 
 def test_terminal_gets_the_text(tmp_path: Path) -> None:
-    """Through a link, which stays: over a terminal in /dev/pts nothing could be renamed."""
+    """Through a link, which is kept: in /dev/pts a terminal could not be replaced by a rename."""
     master, slave = pty.openpty()
     (tmp_path / "terminal").symlink_to(os.ttyname(slave))
     files.write_atomically(tmp_path / "terminal", "text")
@@ -115,7 +115,7 @@ def test_fifo_gets_all_of_it(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_the_wait_for_a_reader(tmp_path: Path) -> None:
-    """With the data complete, in a temporary file, the command waits as in a shell; then neither is left."""
+    """With complete data in a temporary file, the command waits like in a shell; after Ctrl-C neither is left."""
     fifo, scratch = tmp_path / "t.tmt", tmp_path / "scratch"
     os.mkfifo(fifo)
     scratch.mkdir()
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_the_wait_for_a_reader(tmp_path: Path) -> None:
 
 
 def restore_ctrl_c() -> None:
-    """Tests in the background ignore it, and so would their children."""
+    """Tests in the background ignore Ctrl-C, and so would their children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -145,8 +145,8 @@ print("after")
 
 @pytest.mark.parametrize("path", ["stdout", "link", "fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"])
 def test_own_descriptor_is_written_where_it_stands(tmp_path: Path, path: str) -> None:
-    """Also if it leads to a regular file, which the shell has opened and others write to. The links are as in /dev,
-    whose own are not touched by a test that root may run."""
+    """Even if it leads to a regular file, which the shell has opened and other programs write to. The links are like
+    those in /dev, because a test that root may run must not touch the real ones."""
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     (tmp_path / "fd").symlink_to("/proc/self/fd")
     (tmp_path / "link").symlink_to("stdout")
@@ -199,7 +199,7 @@ def test_link_to_a_folder_stays_when_the_folder_is_replaced(tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 2
 
 
-# --- what cannot be written ---
+# --- targets that cannot be written ---
 
 
 def test_folder_is_refused(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_old_file_is_whole_when_room_runs_out(tmp_path: Path) -> None:
 
 
 def test_commands_that_work_long_look_first(tmp_path: Path) -> None:
-    """Grading, say: nothing is done when the grade could not be kept."""
+    """For example grading: nothing is done if the grade could not be saved."""
     for option, where in (("--json", "."), ("--plot", "no/plot.png")):
         done = tidemark("grade", "clock", option, where, cwd=tmp_path)
         assert done.returncode == errors.USAGE and done.stdout == "", done.stdout
@@ -257,7 +257,7 @@ def test_commands_that_work_long_look_first(tmp_path: Path) -> None:
 
 
 def commands(folder: Path) -> dict[str, list[object]]:
-    """Commands with an option for a file, which comes last; by the ending that its name must have."""
+    """Commands with an option for a file, which comes last; by the required suffix of the file's name."""
     telemetry = written(folder / "t.ndjson", [START, sample(100, procs=[process(1)]), {**END, "t_us": 200_000}])
     trace = folder / "t.tmt"
     assert tidemark("trace", "import", SAMPLE, "-o", trace, "-q", cwd=folder).returncode == 0
@@ -302,7 +302,7 @@ def test_folder_of_results_replaces_nothing_else(tmp_path: Path, kind: str) -> N
 
 
 def test_plugin_of_qemu_replaces_files_only(tmp_path: Path) -> None:
-    """The plugin names its files itself, in C."""
+    """The plugin opens its files itself, in C."""
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
     os.mkfifo(tmp_path / "fifo")
@@ -315,6 +315,6 @@ def test_plugin_of_qemu_replaces_files_only(tmp_path: Path) -> None:
 
 
 def test_output_is_looked_at_without_being_opened(tmp_path: Path) -> None:
-    """A FIFO would wait for its reader."""
+    """Opening a FIFO would wait for its reader."""
     os.mkfifo(tmp_path / "fifo")
     output.check(tmp_path / "fifo")

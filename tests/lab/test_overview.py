@@ -1,4 +1,4 @@
-"""The first picture of a run: whatever a machine does, as well as it goes."""
+"""The first picture of a run: an overview of the machine's work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.telemetry import Telemetry
 
 
 def sample(t_us: int, idle_us: int, **more: object) -> dict:
-    """A sample with what the overview looks at."""
+    """A sample with the members that the overview uses."""
     return {"ev": "sample", "t_us": t_us, "idle_us": idle_us, "vm": {"pgmajfault": 0}, "procs": [], **more}
 
 
@@ -24,7 +24,7 @@ def stream(*samples: dict, **rest: list[dict]) -> Telemetry:
 
 
 def of_many(count: int) -> list[dict]:
-    """Processes that want as much, each more than the one before."""
+    """Processes with the same demand, each using more than the previous one."""
     return [{"pid": pid, "comm": "x", "mad": 10 * pid, "rss": pid} for pid in range(2, count + 2)]
 
 

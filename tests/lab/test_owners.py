@@ -1,4 +1,4 @@
-"""`tidemark run --owners`: who has each frame, seen from outside, and the report's map of memory."""
+"""`tidemark run --owners`: the owner of each frame, observed from outside, and the report's map of memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMAND = (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that notes its owners, beside the same one that does not."""
+    """A run that records its owners, and the same run without."""
     parent = tmp_path_factory.mktemp("owners")
     for name, *more in (("noted", "--owners"), ("plain",)):
         done = tidemark(*COMMAND, *more, "--out", name, cwd=parent)
@@ -54,7 +54,7 @@ def test_watch_counts_the_same_frames(run: Path) -> None:
 
 
 def test_every_frame_has_the_owner_that_the_kernel_counts(run: Path) -> None:
-    """Of a program that shares nothing: its frames are its resident set, and what of it is on its way out."""
+    """For a program that shares nothing: its frames are its resident set, and its pages under eviction."""
     data = results.load(run).telemetry()
     found = owners.read(run, data)
     assert found.map.shape == (9 * 256, len(data.samples)) and found.times[-1] == data.samples[-1]["t_us"] / 1e6
@@ -66,7 +66,7 @@ def test_every_frame_has_the_owner_that_the_kernel_counts(run: Path) -> None:
             name = f"{process['comm']} {process['pid']}"
             if name in found.names and process["mad"] > 400:
                 own = (found.map[:, at] == found.names.index(name)).sum()
-                few = 40  # code, which is shared, and the frame of zeros
+                few = 40  # code, which is shared, and the zero page
                 assert process["rss"] - few <= own <= process["rss"] + sample["isolated"] + few, (at, name)
                 checked += own > 100
     assert checked > 5
@@ -86,7 +86,7 @@ def test_report_draws_the_map(run: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out/report.html").read_text()
     assert (
-        "Who took memory from whom?" in text
+        "Which processes took memory from which?" in text
         and "data-owners=" in text
         and (tmp_path / "out/figures/frames-2q.svg").exists()
     )

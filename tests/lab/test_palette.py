@@ -1,4 +1,4 @@
-"""The report's colours, as the colour-blind see them: simulated after G. Machado, M. Oliveira, L. Fernandes, "A
+"""The report's colours as seen by colour-blind readers: simulated after G. Machado, M. Oliveira, L. Fernandes, "A
 physiologically-based model for simulation of color vision deficiency", IEEE TVCG 15(6), 2009, at full severity.
 """
 
@@ -27,11 +27,11 @@ SIGHTS = {
 }
 XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]])
 WHITE = np.array([0.95047, 1.0, 1.08883])
-JUST = 2.3  # a difference in CIELAB that one just sees
+JUST = 2.3  # a just noticeable difference in CIELAB
 
 
 def lab(colour: str, sight: np.ndarray) -> np.ndarray:
-    """A colour such as #0072b2 in CIELAB, as it is seen."""
+    """A colour such as #0072b2 in CIELAB, as seen with this sight."""
     part = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
     xyz = XYZ @ np.clip(sight @ linear, 0, 1) / WHITE
@@ -40,7 +40,7 @@ def lab(colour: str, sight: np.ndarray) -> np.ndarray:
 
 
 def nearest(pairs: Sequence[tuple[str, str]], sight: str) -> float:
-    """The least difference of any pair, in steps that one just sees."""
+    """The least difference of any pair, in just noticeable differences."""
     seen = SIGHTS[sight]
     return min(float(np.linalg.norm(lab(a, seen) - lab(b, seen))) for a, b in pairs) / JUST
 
@@ -69,6 +69,6 @@ def test_steps_of_the_arena_grow_darker(sight: str) -> None:
 
 
 def test_simulation_can_fail() -> None:
-    """Red and green that all but those without the long or the middle cones tell apart."""
+    """Red and green that only readers without long or medium cones cannot distinguish."""
     pair = [("#c83c3c", "#648c32")]
     assert nearest(pair, "all cones") > 30 and nearest(pair, "no middle") < 12

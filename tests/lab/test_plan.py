@@ -1,4 +1,4 @@
-"""Plans and the estimate: what a plan may say, its cells in order, and how long they will take."""
+"""Plans and the estimate: valid plans, the order of their cells, and how long they will take."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BAD_PLANS = {
     'vm = "2q"': "no workload",
     'workload = "true"\npolicy = "2q"': "unknown key policy; there are: workload, processes, vm",
     'workload = "true"\nvm = []': "product is empty",
-    'workload = "true"\nvm = 2': "it is text, in quotes",
-    'workload = "true"\nmem = "24X"': "24X is no size",
-    'workload = "true"\nmem = 24': "it is text",
-    'workload = "true"\nswap = "sim:hdd,size=x"': "SWAP size=x is no size",
+    'workload = "true"\nvm = 2': "it must be text, in quotes",
+    'workload = "true"\nmem = "24X"': "24X is not a size",
+    'workload = "true"\nmem = 24': "it must be text",
+    'workload = "true"\nswap = "sim:hdd,size=x"': "SWAP size=x is not a size",
     'workload = "true"\nswap = "hda"': "would share that disk",
     'workload = "true"\nvm = "2q x"': "may not contain blanks",
     'workload = "true"\nseed = [1, 1]': "seed has 1 twice",
@@ -30,11 +30,11 @@ BAD_PLANS = {
     'workload = "true"\njitters = [1, 2]': "whole number, 1 or more",
     'workload = "true"\njitters = 2\njitter = 1': "both jitter and jitters",
     'workload = "true"\njitters = 2\ncmdline = "jitter=1"': "gives jitter already",
-    'workload = "true"\nparameters = 5': "parameters is a table",
+    'workload = "true"\nparameters = 5': "parameters must be a table",
     'workload = "true"\n[parameters]\nmem = "9M"': "mem under [parameters]",
     'workload = "true"\n[parameters]\nrun = "true"': "run under [parameters]",
     'workload = "true"\n[parameters]\nguard = "a b"': "text without blanks",
-    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter is a whole number",
+    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter must be a whole number",
     'workload = "true"\ncmdline = "a=1"\n[parameters]\na = 2': "gives a already",
     'workload = "true"\ntimeout = [1, 2]': "one positive number",
     'workload = "true"\ntimeout = inf': "one positive number",
@@ -43,15 +43,15 @@ BAD_PLANS = {
     "workload = 'echo \"a\"'": "double quote",
     'workload = "true"\nprocesses = [1, 2]': "has no {processes}",
     'workload = "thrash {processes} 1 1"': "no processes = [...]",
-    'workload = "thrash {procs} 1 1"': "{procs} is nothing to fill in",
+    'workload = "thrash {procs} 1 1"': "{procs} cannot be replaced",
     f'workload = "true"\nseed = {list(range(1000))}\nframes = {list(range(100, 1100))}': "are 1,000,000 cells",
-    'workload = "true"\npart = 5': "a part is a table of a list",
-    'workload = "true"\npart = []': "a part is a table of a list",
+    'workload = "true"\npart = 5': "a part must be an entry of a list of tables",
+    'workload = "true"\npart = []': "a part must be an entry of a list of tables",
     'workload = "true"\n[[part]]\ntimeout = 5': "unknown key timeout",
-    'workload = "true"\n[[part]]\nvm = 2': "it is text, in quotes",
-    'workload = "true"\nideal = 256': "it is text, in quotes",
-    'workload = "true"\ndisk = "no such"': "no such: there is no such folder",
-    'workload = "true"\ndisk = "9M"\ndisk_kind = "ide"': "which no emulated disk can have",
+    'workload = "true"\n[[part]]\nvm = 2': "it must be text, in quotes",
+    'workload = "true"\nideal = 256': "it must be text, in quotes",
+    'workload = "true"\ndisk = "no such"': "no such: it is not a folder",
+    'workload = "true"\ndisk = "9M"\ndisk_kind = "ide"': "which cannot use an emulated disk",
     'workload = "true"\ndisk = "8G"': "8416 MiB of memory, 3072 at most",
 }
 
@@ -185,7 +185,7 @@ def test_axis_from_outside_keeps_the_parts_that_name_it(axes: dict, policies: se
     cells = [one for one in parsed.cells if plan.IDEAL not in one.variables]
     assert {one.settings.vm for one in cells} == policies and {one.settings.run for one in cells} == runs
     assert {one.variables.get("guard") for one in cells} == guards
-    assert plan.parse(parsed.text).text == parsed.text  # the copy in the sweep's folder can be read
+    assert plan.parse(parsed.text).text == parsed.text  # the copy in the sweep's folder is a valid plan
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def process(pid: int, rss: int, comm: str = "thrash") -> dict:
-    """A process as a sample has it."""
+    """A process in a sample."""
     return {"pid": pid, "comm": comm, "state": 0, "mad": 2 * rss, "rss": rss, "wss": rss // 2, "swap": 9, "user_us": 5}
 
 
 def sample(t_us: int, sizes: list[int], rq: list | None = None) -> dict:
-    """A sample with processes of these RSS."""
+    """A sample of processes with these RSS."""
     found = {"seq": 1, "t_us": t_us, "ev": "sample", "procs": [process(nr, rss) for nr, rss in enumerate(sizes, 1)]}
     return found if rq is None else {**found, "rq": rq}
 
@@ -93,7 +93,7 @@ def test_which_sample_is_drawn() -> None:
 
 
 def drawn(svg: str) -> tuple[list[ET.Element], list[str], ET.Element]:
-    """(circles, texts, all) of an SVG."""
+    """(circles, texts, whole document) of an SVG."""
     document = ET.fromstring(svg)
     assert document.tag == f"{SVG}svg"
     texts = [text.text or "" for text in document.findall(f".//{SVG}text")]
@@ -125,7 +125,7 @@ def test_circles_never_touch_and_lie_inside(nr: int) -> None:
 
 
 def random_queue(size: int, rng: random.Random) -> list[list[int]]:
-    """A tree of any shape, as a sample has it."""
+    """A tree of any shape, in the format of a sample."""
     found: dict[int, int] = {}
 
     def grow(pids: list[int], parent: int) -> None:

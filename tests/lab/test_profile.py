@@ -1,4 +1,4 @@
-"""`tidemark profile`: the same time by ticks and by instructions, side by side, and what it refuses."""
+"""`tidemark profile`: the same time by ticks and by instructions, side by side, and the input that it refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THRASH = ("thrash", "4", "3072", "6", "5000")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Holds the results `ticks` and `exact` of one and the same run, the second with its instructions counted."""
+    """Contains the results `ticks` and `exact` of the same run, the second with its instructions counted."""
     place = tmp_path_factory.mktemp("profile")
     ran = tidemark("run", *RUN, "-o", "ticks", *THRASH, cwd=place)
     counted = tidemark("profile", "--exact", *RUN, "-o", "exact", "--", *THRASH, cwd=place)
@@ -33,13 +33,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def rows_of(place: Path, *names: str) -> dict[tuple[str, str], dict]:
-    """What --json says, by profile and function."""
+    """The output of --json, by profile and function."""
     shown = tidemark("profile", *names, "--json", cwd=place)
     assert shown.returncode == errors.OK, shown.stderr
     return {(row["profile"], row["function"]): row for row in json.loads(shown.stdout)["functions"]}
 
 
-# --- one run, both ways ---
+# --- one run, both methods ---
 
 
 def test_counting_leaves_the_run_as_it_is(folder: Path) -> None:
@@ -55,7 +55,7 @@ def test_instructions_and_idle_are_all_the_time(folder: Path) -> None:
 
 
 def test_exact_idle_and_user_are_what_the_kernel_accounts(folder: Path) -> None:
-    """Idle to the kernel includes what interrupts do meanwhile; user begins and ends a few instructions away."""
+    """The kernel's idle time includes interrupts; user time begins and ends a few instructions away."""
     data = telemetry.read(folder / "exact/telemetry.ndjson")
     rows = rows_of(folder, "exact")
     user_s = sum(record["us"][0] for record in data.exits) / 1e6
@@ -75,7 +75,7 @@ def test_ticks_agree_with_instructions(folder: Path) -> None:
 
 
 def test_stacks_have_every_instruction_of_every_function(folder: Path) -> None:
-    """And each begins where the kernel is entered, or where a thread or the machine begins."""
+    """Each stack begins where the kernel is entered, or where a thread or the machine begins."""
     stacks, counted = profile.load(folder / "exact").stacks, profile.load(folder / "exact").counts
     sums = Counter()
     for stack, number in stacks.items():
@@ -88,7 +88,7 @@ def test_stacks_have_every_instruction_of_every_function(folder: Path) -> None:
 
 
 def test_stacks_say_who_called(folder: Path) -> None:
-    """As the source does: a page comes back by a fault alone, and kswapd reclaims in a thread of its own."""
+    """As in the source: a page is brought in only by a fault, and kswapd reclaims in a thread of its own."""
     stacks = profile.load(folder / "exact").stacks
     above = [stack[: stack.index("fault_swap")] for stack in stacks if "fault_swap" in stack]
     assert above and all(stack[-2:] == ("do_page_fault", "handle_mm_fault") for stack in above)
@@ -97,7 +97,7 @@ def test_stacks_say_who_called(folder: Path) -> None:
 
 
 def test_page_copies_are_seen(folder: Path) -> None:
-    """The modelled disk copies each page that moves: two instructions for 16 bytes, and a few for the loop."""
+    """The modelled disk copies each transferred page: two instructions for 16 bytes, and a few for the loop."""
     vm = telemetry.read(folder / "exact/telemetry.ndjson").samples[-1]["vm"]
     moved = vm["pswpin"] + vm["pswpout"]
     assert moved > 1000
@@ -165,14 +165,14 @@ def test_programs_are_user_and_the_loader_is_left_out(tmp_path: Path) -> None:
     assert profile.read_counts(file) == {"f": 3, USER: 12}
 
 
-# --- what it refuses ---
+# --- refused input ---
 
 
 @pytest.mark.parametrize("text", ["", "function\nf\n", "function,instructions\nf,many\n", "function,instructions\nf\n"])
 def test_counts_of_another_form_are_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "profile.csv"
     file.write_text(text)
-    with pytest.raises(LabError, match="no profile of the plugin"):
+    with pytest.raises(LabError, match="not a profile of the plugin"):
         profile.read_counts(file)
 
 

@@ -1,4 +1,4 @@
-"""`tidemark race`: its clock, its places, its picture at every size, and the real thing with and without a terminal."""
+"""`tidemark race`: its clock, its ranking, its picture at every size, and real races with and without a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tidemark.watch.sources import WELL
 
 
 class Script:
-    """A source that gives its batches one by one, and then has ended."""
+    """A source that gives its batches one by one, and then ends."""
 
     def __init__(self, *batches: list[dict], ended: str = WELL) -> None:
         self.name, self.batches, self.ended, self._end = "a script", list(batches), "", ended
@@ -36,14 +36,14 @@ class Script:
 
 
 def ends_at(t_ms: int, *cuts: int) -> Script:
-    """A machine with a sample every 100 ms that is done at `t_ms`, and whose records come in pieces."""
+    """A machine with a sample every 100 ms that finishes at `t_ms`, and whose records arrive in pieces."""
     records = numbered([START, *(sample(t) for t in range(100, t_ms, 100)), {**END, "t_us": 1000 * t_ms}])
     places = [0, *cuts, len(records)]
     return Script(*(records[a:b] for a, b in zip(places, places[1:])))
 
 
 def test_the_clock_waits_for_the_slowest_simulation() -> None:
-    """The second machine needs more virtual time, but all of its records are there at once."""
+    """The second machine needs more virtual time, but all of its records are available at once."""
     shown = Race([Lane("2q", ends_at(2000, 4, 11)), Lane("ws", ends_at(5000))], speed=0)
     shown.poll()
     shown.advance(0)
@@ -86,11 +86,11 @@ def test_a_machine_that_fails_is_never_first() -> None:
     shown.advance(0)
     assert shown.over and race.state(shown, shown.lanes[0]) == "the kernel panicked"
     assert race.verdict(shown) == "ws is first: 3.000 s; mine failed: the kernel panicked"
-    assert race.verdict(Race([shown.lanes[0]], 0)) == "nobody is first; mine failed: the kernel panicked"
+    assert race.verdict(Race([shown.lanes[0]], 0)) == "no machine is first; mine failed: the kernel panicked"
 
 
 def test_processes_are_counted_once() -> None:
-    """One ends between two samples: the last sample still has it."""
+    """One ends between two samples: the last sample still contains it."""
     gone = {"t_us": 250_000, "ev": "exit", "pid": 2, "comm": "prog2"}
     lane = Lane("ws", Script(numbered([START, sample(100), sample(200), gone, sample(300)])))
     lane.poll()
@@ -165,7 +165,7 @@ WAYS = [lambda child: child.sendcontrol("c"), hang_up, resize_and_stop]
 def test_a_race_ends_at_once_with_its_machines(tmp_path: Path, leave: Callable[[pexpect.spawn], None]) -> None:
     child = racing(tmp_path)
     leave(child)
-    child.expect("out keeps what came")
+    child.expect("out keeps the partial result")
     child.expect(pexpect.EOF)
     assert child.wait() == INTERRUPTED
     assert [results.load(tmp_path / "out" / name).meta["state"] for name in ("2q", "ws")] == ["interrupted"] * 2

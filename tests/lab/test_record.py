@@ -54,7 +54,7 @@ Run = tuple[int, int, int, int, int]  # space, page, kind, count, insns
 
 
 class Sink:
-    """Takes runs as a trace's writer does, into a list."""
+    """Receives runs like a trace's writer, into a list."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
@@ -69,13 +69,13 @@ def access(page: int, store: bool = False, fetches: int = 0) -> int:
 
 
 def stream(*words: int) -> bytes:
-    """A whole stream around these words."""
+    """A whole stream that contains these words."""
     words = (tagged(BEGIN, STREAM_VERSION), *words)
     return np.array([*words, tagged(END, len(words))], WORD).tobytes()
 
 
 def packed(data: bytes, fetches_too: bool = True, piece: int = 1 << 20) -> list[Run]:
-    """The runs of a whole stream that comes in pieces."""
+    """The runs of a whole stream that arrives in pieces."""
     sink = Sink()
     packer = Packer(sink, fetches_too)
     for at in range(0, len(data), piece):
@@ -90,7 +90,7 @@ def runs_of(trace: Path) -> list[Run]:
 
 
 def merged(runs: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """(space, page, kind, references) with neighbours of one kind and page put together."""
+    """(space, page, kind, references), with adjacent entries of one kind and page merged."""
     out: list[list[int]] = []
     for *key, count, _ in runs:
         if out and out[-1][:3] == key:
@@ -104,7 +104,7 @@ def merged(runs: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def test_what_the_policy_is_told_stands_between_the_runs() -> None:
-    """Also between two that would else be one; and a page directory's next life is another space."""
+    """Also between two runs that would otherwise be merged; and a reused page directory is another space."""
     words = [tagged(SPACES, 7), tagged(SPACE, 7), access(9), tagged(OF, 7), tagged(CAME, 0x1000009), access(9)]
     words += [tagged(DEATH, 7), tagged(SPACES, 7)]
     sink = Sink()
@@ -155,7 +155,7 @@ def test_a_run_longer_than_a_count_is_two() -> None:
 
 
 def one_by_one(words: list[int]) -> list[tuple[int, int, int]]:
-    """Every reference (cr3, page, kind) of a stream, by the definition."""
+    """Every reference (cr3, page, kind) of a stream, computed from the definition."""
     out, code, cr3 = [], 0, 0
     for word in words:
         tag, value = word >> 26 & 15, word & (1 << 26) - 1
@@ -272,7 +272,8 @@ def test_recording_leaves_telemetry_and_console_as_they_are(busy: Path, tmp_path
 
 
 def check_user_time(exits: list[dict], spaces: list[dict]) -> None:
-    """Each process's instructions are its user time: a nanosecond each, and entering the kernel counts as user."""
+    """Each process's instructions equal its user time: a nanosecond each, and entering the kernel counts as user
+    time."""
     for exit_ in exits:
         instructions = sum(row["instructions"] for row in spaces if row["pid"] == exit_["pid"])
         entries = exit_["minflt"] + exit_["majflt"] + 100
@@ -341,7 +342,7 @@ def test_spaces_are_told_apart_though_page_directories_are_used_again(tmp_path: 
     key = ("pid", "comm", "cr3", "t_us")
     rows = [(row["pid"], row["name"], row["cr3"], row["since_us"]) for row in made.spaces]
     assert sorted(rows) == sorted(tuple(event[name] for name in key) for event in events)
-    names = {row["pid"]: row["name"] for row in made.spaces}  # the last space of a process is what it became
+    names = {row["pid"]: row["name"] for row in made.spaces}  # the last space of a process is its final program
     assert [names[exit_["pid"]] for exit_ in data.exits] == [exit_["comm"] for exit_ in data.exits]
     check_user_time(data.exits, made.spaces)
 
@@ -374,7 +375,7 @@ def test_the_plugin_refuses_bad_options(tmp_path: Path, options: str) -> None:
 
 
 def refused(done: subprocess.CompletedProcess, folder: Path, code: int, said: str) -> None:
-    """Check that the command failed so, and left nothing that looks like a trace."""
+    """Checks that the command failed in this way, and left nothing that looks like a trace."""
     assert done.returncode == code and said in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
     assert not list(folder.parent.rglob(f"{TRACE}*"))
@@ -467,7 +468,7 @@ def test_an_image_without_symbols_is_refused(tmp_path: Path) -> None:
     for name in (qemu.KERNEL, qemu.INITRD):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).symlink_to(qemu.ROOT / name)
-    with pytest.raises(LabError, match=r"\.nm is not here; `make` writes it"):
+    with pytest.raises(LabError, match=r"\.nm does not exist; `make` writes it"):
         record(replace(SMALL, run="true", image=tmp_path), tmp_path / "result")
     (tmp_path / plugin.SYMBOLS).write_text("c0100000 T something_else\n")
     with pytest.raises(LabError, match="this kernel has no telemetry_mm"):

@@ -1,4 +1,4 @@
-"""Sweeps: that each cell runs once, and what is left after every kind of end."""
+"""Sweeps: each cell runs once; and what is left after every kind of end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDLESS = HEAD + "workload = \"sh -c 'while true; do true; done'\"\n"
 
 
 def command(folder: Path, text: str, *options: str, **kwargs: object) -> subprocess.CompletedProcess:
-    """`tidemark sweep` of a plan with this text, into folder/out; its output is text."""
+    """Runs `tidemark sweep` for a plan with this text, into folder/out; its output is text."""
     path = folder / "plan.toml"
     path.write_text(text)
     return tidemark("sweep", path, "--out", folder / "out", *options, cwd=qemu.ROOT, **kwargs)
@@ -43,7 +43,7 @@ def carry_out(
     retry: bool = False,
     watch: runner.Watch = lambda now: None,
 ) -> sweep.Sweep:
-    """Run what is missing of a plan, without the command line's checks of the image."""
+    """Runs the missing cells of a plan, without the command line's checks of the image."""
     parcel, where = cluster.pack(image), cluster.Local(jobs)
     with sweep.locked(folder):
         found = sweep.Sweep(plan.parse(text), folder, parcel.described, retry)
@@ -66,7 +66,7 @@ def raw_files(folder: Path) -> dict[str, bytes]:
 
 
 def started(folder: Path) -> dict[str, int]:
-    """When each cell's meta.json was written, by cell: what did not run again keeps it."""
+    """The time when each cell's meta.json was written, by cell: cells that did not run again keep it."""
     return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("cells/*/meta.json")}
 
 
@@ -78,7 +78,7 @@ def rows(folder: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sweep TINY, two cells at a time. Tests that change it take a copy."""
+    """The sweep TINY, two cells at a time. Tests that change it use a copy."""
     folder = tmp_path_factory.mktemp("swept") / "out"
     carry_out(folder, TINY)
     return folder
@@ -101,7 +101,8 @@ def test_cells_are_the_same_in_any_order_and_parallelism(swept: Path, tmp_path: 
 
 
 def test_cells_side_by_side_have_a_disk_each(tmp_path: Path) -> None:
-    """Each finds the file system as it was made: another one's file would be there, and a line would be one more."""
+    """Each finds the file system in its initial state: if it were shared, the file would exist, and have one more
+    line."""
     log = "logger /mnt/log 3"
     found = carry_out(tmp_path / "out", HEAD + f'workload = "{log}"\ndisk = "4M"\njitter = [1, 2, 3, 4]\n')
     assert found.count(sweep.DONE) == 4
@@ -156,7 +157,7 @@ def test_cells_of_another_image_are_set_aside_and_come_back_with_it(mine: Path, 
     shutil.copy(qemu.ROOT / qemu.KERNEL, tmp_path / "build")
     (tmp_path / qemu.INITRD).write_bytes((qemu.ROOT / qemu.INITRD).read_bytes() + bytes(512))
     found = carry_out(mine, TINY, image=tmp_path)
-    assert found.notes[0].startswith("4 cells are not taken: it is of another image") and "set aside" in found.notes[0]
+    assert found.notes[0].startswith("4 cells are not valid: it has another image") and "set aside" in found.notes[0]
     assert len(list((mine / "old").iterdir())) == 4
     assert not started(mine).items() & before.items()
     assert all(
@@ -183,7 +184,7 @@ def test_damaged_cell_runs_again(mine: Path, damage: str) -> None:
     hurt = sorted((mine / "cells").iterdir())[0]
     DAMAGES[damage](hurt)
     found = carry_out(mine, TINY)
-    assert found.notes[0].startswith("1 cell is not taken: it is damaged: ") and hurt.name in found.notes[0]
+    assert found.notes[0].startswith("1 cell is not valid: it is damaged: ") and hurt.name in found.notes[0]
     assert raw_files(mine) == raw
     assert {name for name, at in started(mine).items() if before[name] == at} == set(before) - {hurt.name}
 
@@ -220,7 +221,7 @@ def test_panic_is_a_row(tmp_path: Path) -> None:
 
 
 class Fake(cluster.Local):
-    """An executor that loses the first `losses` cells that are handed in."""
+    """An executor that loses the first `losses` cells submitted."""
 
     def __init__(self, losses: int) -> None:
         super().__init__(1)
@@ -295,7 +296,7 @@ def test_two_sweeps_do_not_write_the_same_folder(tmp_path: Path) -> None:
 
 def test_folder_with_something_else_or_of_another_schema_is_refused(tmp_path: Path, mine: Path) -> None:
     (tmp_path / "letter.txt").touch()
-    with pytest.raises(LabError, match="something else"):
+    with pytest.raises(LabError, match="something other than a sweep"):
         sweep.check_place(tmp_path)
     (mine / "sweep.json").write_text(json.dumps({"kind": "sweep", "schema": 9, "results": 1}))
     with pytest.raises(LabError, match="schema 9"):
@@ -348,7 +349,7 @@ def test_what_the_image_does_not_take_is_refused_before_a_cell_runs(tmp_path: Pa
 @pytest.mark.soak
 def test_missing_qemu_and_missing_image_are_told(tmp_path: Path) -> None:
     done = command(tmp_path, TRUE, env={"PATH": str(tmp_path)})
-    assert done.returncode == NO_TOOL and "qemu-system-i386 is not here; `make doctor`" in done.stderr
+    assert done.returncode == NO_TOOL and "qemu-system-i386 is not installed; `make doctor`" in done.stderr
     done = command(tmp_path, TRUE, "--image", str(tmp_path))
     assert done.returncode == BAD_INPUT and "there is no image" in done.stderr
     done = command(tmp_path, TRUE, "--jobs", "0")
@@ -366,7 +367,7 @@ def test_ctrl_c_ends_every_qemu_and_the_sweep_goes_on_later(tmp_path: Path) -> N
         said = process.stderr.read()
     assert process.returncode == INTERRUPTED, said
     assert not Path(f"/proc/{guest}").exists()
-    assert "0 done, 0 failed, 2 missing" in said and "the same command goes on" in said
+    assert "0 done, 0 failed, 2 missing" in said and "run the same command again" in said
     assert not list((out / "cells").iterdir())
     assert carry_out(out, TRUE).count("done") == 1
 

@@ -1,4 +1,4 @@
-"""When a machine thrashes, and the sentence that says so: one definition, on made-up telemetry and on runs."""
+"""When a machine thrashes, and the sentence about it: one definition, on invented telemetry and on runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ INTERVALS = (10, 100, 1000, 5000)
 
 
 def pressure(t_ms: int, full: float, read: int, evicted: int, **more: object) -> dict:
-    """A record of pressure by its counters until then; `full` in ms. The processor works half of the time."""
+    """A record of pressure by its counters so far; `full` in ms. The processor works half of the time."""
     record = {"t_us": t_ms * 1000, "idle_us": t_ms * 500, "full_us": full * 1000, "read": read, "evicted": evicted}
     return record | {"evicting_us": 0, "demand": 8192, "wanting": 8, "held": 0, "oom_kill": 0, **more}
 
 
 def steady(full: float, read: int, evicted: int, seconds: int = 5) -> list[dict]:
-    """Records every 100 ms in which so much happens in each second."""
+    """Records every 100 ms with these amounts in each second."""
     return [pressure(100 * n, 100 * n * full, read * n // 10, evicted * n // 10) for n in range(1, 10 * seconds + 1)]
 
 
@@ -34,10 +34,10 @@ def spells(records: list[dict]) -> list[tuple[float, float]]:
     [
         (0.9, 100, 100, True),
         (0.51, 100, 51, True),
-        (0.49, 100, 100, False),  # others got on
+        (0.49, 100, 100, False),  # other processes made progress
         (0.9, 100, 40, False),  # free memory is refilled
         (0.9, 40, 100, True),
-        (0.9, 0, 100, False),  # nothing is fetched: memory is filled for the first time
+        (0.9, 0, 100, False),  # nothing is read: memory is filled for the first time
         (0.9, 0, 0, False),
     ],
 )
@@ -91,7 +91,7 @@ def test_sentence_says_what_happened() -> None:
 
 @pytest.mark.parametrize("took_ms, said", [(780, "; it took 78 times as long as with enough memory:"), (10.4, ":")])
 def test_sentence_says_how_much_longer_than_with_enough_memory(took_ms: float, said: str) -> None:
-    """The command is the process that lives longest: it waits for the others."""
+    """The command is the process that lives longest, because it waits for the others."""
     exits = [{"turnaround_us": 1000 * took_ms}, {"turnaround_us": 9}]
     data = Telemetry(START, exits=exits, pressure=steady(0.2, 9, 9))
     assert story.sentence(data, ideal_s=0.01).startswith(f"Paging, but no thrashing{said} eight processes wanted")
@@ -121,7 +121,7 @@ def run(folder: Path, command: str, **settings: object) -> results.Result:
 def test_one_run_gets_one_sentence_however_often_it_is_sampled(
     tmp_path: Path, command: str, mem: str, verdict: str
 ) -> None:
-    """And the same numbers: no table takes from samples what there are counters for."""
+    """And the same numbers: no table uses samples where there are counters."""
     said, numbers = set(), []
     for ms in INTERVALS:
         data = run(tmp_path / str(ms), command, vm="2q", mem=mem, swap="sim:hdd", cmdline=f"sample_ms={ms}").telemetry()

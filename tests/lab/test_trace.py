@@ -1,4 +1,4 @@
-"""The trace file: what was written is read, in any language, and what is cut off or damaged is refused."""
+"""The trace file: what was written can be read, in any language, and truncated or damaged files are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rng() -> np.random.Generator:
 
 
 def random_runs(rng: np.random.Generator, length: int, nr_pages: int) -> Columns:
-    """Runs on `nr_pages` page numbers from the whole range, of which some occur in several spaces."""
+    """Runs on `nr_pages` page numbers from the whole range, some of which occur in several spaces."""
     numbers = rng.integers(0, MAX_PAGE, nr_pages, np.uint64, endpoint=True)
     columns = (
         rng.choice([0, 1, 7, 65535], length),
@@ -64,7 +64,7 @@ def small(tmp_path: Path) -> Path:
     return write(tmp_path / "small.tmt", tuple(np.array(c, d) for c, d in zip(columns, DTYPES, strict=True)))
 
 
-# --- what was written is read ---
+# --- what was written can be read ---
 
 
 def test_runs_come_back_in_order_whatever_the_pieces(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -136,7 +136,7 @@ def test_page_numbers_agree_with_a_dictionary_while_the_table_grows(rng: np.rand
     assert table.known == len(known)
 
 
-# --- what may not be written ---
+# --- what must not be written ---
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_full_disk_is_said_and_leaves_no_trace(tmp_path: Path, small: Path) ->
     assert caught.value.code == errors.NO_SPACE and not (tmp_path / "t.tmt").exists()
 
 
-# --- what may not be read ---
+# --- what must not be read ---
 
 
 def consume(path: Path) -> None:

@@ -58,7 +58,7 @@ def write_trace(path: Path, rows: list[Run], stores: tuple[int, ...] = (300,)) -
     return Reader(path)
 
 
-# A little of everything: own pages 1 and 2, pages 3 and 4 of a file by two processes.
+# Some of everything: own pages 1 and 2, pages 3 and 4 of a file used by two processes.
 ROWS: list[Run] = [
     (0, 1, STORE, 1, 1),
     (0, file_page(300, 3), INSTRUCTION, 2, 2),
@@ -72,7 +72,7 @@ ROWS: list[Run] = [
     (0, 1, LOAD, 1, 1),
     (0, file_page(300, 4), READ, 1, 0),
 ]
-STRING = "1 x3 x3 f4 F4 2 r3 w5 1 r4"  # those of space 0
+STRING = "1 x3 x3 f4 F4 2 r3 w5 1 r4"  # the references of space 0
 
 
 # --- the stream ---
@@ -156,7 +156,7 @@ def test_lackeyml_has_no_place_for_them_and_csv_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["fifo", "linux24", "2q"])
 def test_simulator_and_bounds_take_it_for_the_string_that_it_is(tmp_path: Path, policy: str) -> None:
-    """With each run of the trace once, as in the text: the fetches are two references there, too."""
+    """Each run of the trace counts once, as in the text: the fetches are two references there, too."""
     traced = strings.find(str(write_trace(tmp_path / "t.tmt", ROWS).path), space="0")
     spelled = strings.find(STRING)
     program = vmsim.build(policy)
@@ -204,7 +204,7 @@ def test_rows_of_several_pages_do_not_mix_both(tmp_path: Path, monkeypatch: pyte
 
 
 def references(trace: Path, name: str, own: bool = False) -> dict[str, Counter]:
-    """References by page of a file, for each kind, of the space of that name; `own`: by page of its own instead."""
+    """References by page of a file, for each kind, of the space with that name; `own`: by its own pages instead."""
     reader = Reader(trace)
     (space,) = (row["space"] for row in reader.spaces if row["name"] == name)
     found = {kind: Counter[int]() for kind in ALL_KINDS}
@@ -223,7 +223,8 @@ def recorded(folder: Path, command: str, disk: Path) -> Path:
 
 
 def test_calls_and_mappings_of_a_file_are_recorded_page_by_page(tmp_path: Path) -> None:
-    """filescan writes each page once by write(2), then reads each twice; through a mapping it loads and stores each."""
+    """filescan writes each page once with write(2), then reads each twice; through a mapping it loads and stores
+    each."""
     image = tmp_path / "disk.img"
     image.write_bytes(bytes(PAGES << 12))
     trace = recorded(tmp_path / "calls", "filescan /dev/sda 2 read fill", image)
@@ -238,7 +239,7 @@ def test_calls_and_mappings_of_a_file_are_recorded_page_by_page(tmp_path: Path) 
 
 
 def test_text_of_a_program_on_a_disk_is_the_file_s_and_nothing_changes(tmp_path: Path) -> None:
-    """What it writes to its data, a copy of the file's page, is its own."""
+    """Its data, when written, are a private copy of the file's page."""
     (tmp_path / "files").mkdir()
     (tmp_path / "files/cat2").write_bytes((qemu.ROOT / "build/user/cat").read_bytes())
     (tmp_path / "files/cat2").chmod(0o755)

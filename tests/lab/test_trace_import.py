@@ -1,4 +1,4 @@
-"""Lackey text and lackeyml become the trace that a count by hand gives, and what is neither is refused."""
+"""Lackey text and lackeyml become the trace that a naive count gives; other input is refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rng() -> random.Random:
 
 
 def random_text(rng: random.Random, length: int) -> str:
-    """Lackey lines, without comments: some at the very ends of the address space, many across the border of pages."""
+    """Lackey lines, without comments: some at the very ends of the address space, many across page boundaries."""
     lines = []
     for _ in range(length):
         border = rng.choice([0x401000, 0x402000, 0x1FFF001000, 1 << 63, (1 << 64) - 4096])
@@ -50,7 +50,7 @@ def random_text(rng: random.Random, length: int) -> str:
 
 
 def counted_by_hand(text: str) -> list[Run]:
-    """The runs of a Lackey text, one reference at a time."""
+    """The runs of a Lackey text, computed one reference at a time."""
     touches = []
     for line in text.splitlines():
         if line[:2] not in LETTERS:
@@ -103,7 +103,8 @@ def test_random_text_gives_the_runs_counted_by_hand(
 
 
 def test_sample_has_what_its_program_does(tmp_path: Path) -> None:
-    """12 rounds of 9 instructions, 5 around them; in each 3 modifies, and a store and a load across a border."""
+    """12 rounds of 9 instructions, 5 around them; each round has 3 modifies, and a store and a load across a
+    boundary."""
     convert.import_file(str(SAMPLE), tmp_path / "t.tmt")
     reader = Reader(tmp_path / "t.tmt")
     assert reader.totals["kinds"] == {"instruction": 113, "load": 24, "store": 24, "modify": 36}
@@ -262,9 +263,9 @@ BOMB = '<!DOCTYPE lackeyml [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
         (document("", root="trace"), "not lackeyml"),
         (document("<fetch/>"), "line 2: unknown element fetch"),
         (document('<load address="0x1"/>'), "load without size"),
-        (document('<load address="x1" size="0x1"/>'), "'x1' is no number"),
-        (document('<load address="0x1" size="010"/>'), "'010' is no number"),
-        (document('<load address="-1" size="1"/>'), "'-1' is no number"),
+        (document('<load address="x1" size="0x1"/>'), "'x1' is not a number"),
+        (document('<load address="0x1" size="010"/>'), "'010' is not a number"),
+        (document('<load address="-1" size="1"/>'), "'-1' is not a number"),
         (document('<load address="0x1" size="0x0"/>'), "0 bytes at 0x1"),
         (document('<load address="0xffffffffffffffff" size="2"/>'), "2 bytes at 0xffff"),
         (document("hello"), "text 'hello'"),
@@ -317,7 +318,7 @@ def test_export_under_another_name_and_a_full_disk_are_refused(tmp_path: Path) -
 
 @pytest.mark.soak
 def test_ctrl_c_leaves_no_trace(tmp_path: Path, rng: random.Random) -> None:
-    """Sent in the middle, with a block on the disk; who writes into the pipe goes on, as Valgrind would."""
+    """Sent in the middle, with a block on the disk; the writer of the pipe continues, as Valgrind would."""
     os.mkfifo(tmp_path / "pipe")
     process = tidemark_in_background("trace", "import", "pipe", "-o", "t.tmt", cwd=tmp_path)
     partial, text = tmp_path / "t.tmt.partial", random_text(rng, 20000).encode()

@@ -1,4 +1,4 @@
-"""`tidemark watch`: its numbers, its text, its clock, and where its records come from."""
+"""`tidemark watch`: its numbers, its text, its clock, and the source of its records."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_lamp_s_word(pressure: Pressure, word: str) -> None:
 
 
 def test_the_lamp_is_red_where_the_definition_says_so() -> None:
-    """The same waits: with an exchange of pages, without one, and before a second is over."""
+    """The same waits: with transfers of pages, without, and before a second is over."""
     exchanging, waiting = (
         recorded(
             [

@@ -1,4 +1,4 @@
-"""The map of memory of `tidemark watch`: as it comes, and in the view."""
+"""The map of memory of `tidemark watch`: its data, and its view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTED = [
 
 
 def noted(folder: Path, text: str, name: str = owners.FILE) -> Path:
-    """A folder with so much of the file."""
+    """A folder with this part of the file."""
     with (folder / name).open("a") as file:
         file.write(text)
     return folder

@@ -1,4 +1,4 @@
-"""`tidemark watch` on a screen: the view at every size, its keys, and the real thing on a terminal."""
+"""`tidemark watch` on a screen: the view at every size, its keys, and a real run on a terminal."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_two_keys_before_help_is_gone_close_it_once(second: str) -> None:
     async def press(pilot: object) -> None:
         await pilot.press("question_mark")
         help_ = pilot.app.screen
-        # Both are handled before the screen is taken away, as when a terminal sends them in one piece.
+        # Both are handled before the screen is closed, as when a terminal sends them in one piece.
         help_.on_key()
         help_.on_key() if second == "key" else help_.on_click()
         await pilot.pause()
@@ -244,7 +244,7 @@ KEYS = (
 
 @pytest.mark.parametrize("number", soak_but(list(range(8)), 0))
 def test_no_keys_but_q_end_it(tmp_path: Path, number: int) -> None:
-    """Keys, pieces of keys and the mouse in any order, in terminals of any size."""
+    """Keys, parts of keys and the mouse in any order, in terminals of any size."""
     rng = random.Random(number)
     child = terminal(str(written(tmp_path / "t.ndjson", [*SCENE, {**END, "seq": len(SCENE)}])), cwd=tmp_path)
     child.expect("quit")
@@ -255,11 +255,11 @@ def test_no_keys_but_q_end_it(tmp_path: Path, number: int) -> None:
         with contextlib.suppress(pexpect.TIMEOUT):
             child.read_nonblocking(1 << 20, 0)
     child.send("\x1b")
-    for size in (25, 81), (24, 80):  # one of them is another one, and all is drawn again, the help too if it is open
+    for size in (25, 81), (24, 80):  # one of them is new, so everything is drawn again, including an open help
         child.setwinsize(*size)
     child.expect("\x1b")
     assert child.isalive()
-    for _ in range(3):  # the first may close the help, or end a key that was begun
+    for _ in range(3):  # the first may close the help, or complete an unfinished key
         with contextlib.suppress(OSError):
             child.send("q")
     child.expect(pexpect.EOF)
@@ -308,7 +308,7 @@ def test_leaving_ends_qemu_and_keeps_the_result(tmp_path: Path, leave: str) -> N
         child.child_fd, child.closed, child.ptyproc.closed = -1, True, True
     else:
         child.send("q") if leave == "q" else os.kill(child.pid, signal.SIGHUP)
-        child.expect("out keeps what came")
+        child.expect("out keeps the partial result")
         child.expect(pexpect.EOF)
         status = child.wait()
     assert status == (0 if leave == "q" else INTERRUPTED)

@@ -1,7 +1,7 @@
-"""Small changes to a line of C, as a mistake would make them, by regular expressions.
+"""Small changes to a line of C, like those made by mistake, by regular expressions.
 
-Lines keep their numbers. Strings and comments are left alone, and so are assertions: one that is weaker changes nothing
-of a kernel that is right.
+Lines keep their numbers. Strings, comments and assertions are not changed: a weaker assertion changes nothing in a
+correct kernel.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# what is found, and what stands there instead
+# what is found, and its replacement
 OPERATORS = [
     (r"(?<=\s)<(?=\s)", "<="),
     (r"<=(?=\s)", "<"),
@@ -48,7 +48,7 @@ ALONE = re.compile(r"^\s*(?:\*|/\*|#|ASSERT|STATIC_ASSERT|MODULE|PARAM|extern\b|
 
 
 def _negated(line: str, start: int) -> str | None:
-    """The line with the condition that begins at `start` negated, when it ends in this line."""
+    """The line with the condition that begins at `start` negated, if the condition ends in this line."""
     depth = 1
     for at in range(start, len(line)):
         depth += (line[at] == "(") - (line[at] == ")")

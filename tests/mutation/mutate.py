@@ -1,17 +1,17 @@
-"""Is a mistake in kernel/mm noticed? Small changes made at random, one at a time, each with a build and the tests.
+"""Are mistakes in kernel/mm detected? Makes small random changes, one at a time, each with a build and the tests.
 
-    make coverage                                     # first: which test reaches which line
-    build/venv/bin/python tests/mutation/mutate.py    # 500 changes; goes on after Ctrl-C
+       make coverage                                     # first: which test reaches which line
+        build/venv/bin/python tests/mutation/mutate.py    # 500 changes; continues after Ctrl-C
 
-A change is drawn by a seed from all of kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py).
-It is made in a copy of the tree, build/mutation/tree. What does not compile does not count; what compiles to the same
-code changes nothing and counts apart. The others must be noticed: by a test on the host that is built from that file,
-by a policy's model in the simulator, or by a test that boots the kernel and ran that line in the last coverage. The
-first that fails ends it, so those come first that noticed most changes so far for the time they take. --seconds bounds
-how long these may take, by what they took before; "survived" means: survived these. Few seconds and then --survivors
-with more is quicker than many at once. It is explained if docs/reference/mutations.md has a row for it, and open
-otherwise. A row for each change is in build/mutation/SEED.ndjson. --survivors tries those that survived again, with
-today's tests.
+A seed determines the changes to kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). A change
+is made in a copy of the tree, build/mutation/tree. A change that does not compile does not count; one that compiles to
+the same code has no effect and is counted separately. The others must be detected: by a host test that is built from
+that file, by a policy's model in the simulator, or by a test that boots the kernel and ran that line in the last
+coverage. The first failing test ends the trial, so tests with the most detections per time so far come first. --seconds
+limits the total time of these tests, by their previous times; "survived" means that the change survived them. A short
+limit, followed by --survivors with a longer one, is quicker than a long one at once. A survivor is explained if
+docs/reference/mutations.md has a row for it, and open otherwise. build/mutation/SEED.ndjson has a row for each change.
+--survivors tries the survivors again, with today's tests.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from tidemark import covered, qemu  # noqa: E402
 
 PLACE = ROOT / "build/mutation"
 TREE = PLACE / "tree"
-LINKED = {  # what these host tests are linked with is not in the file of what they include
+LINKED = {  # files that these host tests are linked with, although the tests do not include them
     "/policy/": ["policy/policies_test"],
     "/guard/": ["guard/guards_test"],
     "/seam/": ["seam/rules_test", "seam/ghost_test", "policy/policies_test", "guard/guards_test"],
 }
-RULES = [  # kernels of their own, with policies and guards that break rules, so that no coverage names them
+RULES = [  # tests with kernels of their own, with policies and guards that break rules, so that no coverage names them
     "tests/kernel/test_policies.py::test_broken_rule_is_named_and_fifo_goes_on",
     "tests/kernel/test_policies.py::test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook",
     "tests/kernel/test_policies.py::test_rule_broken_in_the_middle_of_a_switch",
@@ -61,15 +61,15 @@ FIRST = (
 MODELS, SOME = "tests/kernel/test_models.py", 6
 PAGE = ROOT / "docs/reference/mutations.md"
 ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| ((?:\\\||[^|])+?) \| ", re.M)
-LOOPS = 20  # s of processor time for a test on the host, much more than any takes
-LIMIT = 180  # s of host time for one test; one that takes longer has noticed. Much more than any takes on a busy host
+LOOPS = 20  # s of processor time for a host test, much more than any needs
+LIMIT = 180  # s of host time for one test, much more than any needs on a busy host; exceeding it counts as detection
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
 ENVIRONMENT.pop(covered.FOLDER, None)
 
 
 @dataclass
 class Change:
-    """One change and what came of it: `noticed`, `survived`, `same code`, `no build`; `by` names the test."""
+    """A change and its result: `noticed`, `survived`, `same code`, `no build`; `by` names the test."""
 
     file: str
     line: int
@@ -80,7 +80,7 @@ class Change:
 
 
 def drawn(seed: int, code: lines.Ranges, had: list[Change]) -> Iterator[Change]:
-    """Changes without end, each once and none that was had; the same for the same seed and sources."""
+    """Endless changes, each once and none of `had`; the same for the same seed and sources."""
     draw, seen = random.Random(seed), {(row.file, row.line, row.text) for row in had}
     places = sorted(place for place in code if place[0].startswith("kernel/mm/") and place[0].endswith(".c"))
     while True:
@@ -94,11 +94,11 @@ def drawn(seed: int, code: lines.Ranges, had: list[Change]) -> Iterator[Change]:
             yield Change(file, number, what, text)
 
 
-# --- what is known of the tests ---
+# --- known facts about the tests ---
 
 
 def seconds_of_tests() -> dict[str, float]:
-    """How long each test that passed took in the last coverage, by its pytest name."""
+    """The time of each test that passed in the last coverage, by its pytest name."""
     found = {}
     for file in FOLDER.glob("times-*.xml"):
         for case in ElementTree.parse(file).iter("testcase"):
@@ -109,10 +109,10 @@ def seconds_of_tests() -> dict[str, float]:
 
 
 class Reach:
-    """Which test ran which line, and which tests notice much."""
+    """Which test ran which line, and which tests detect many changes."""
 
     def __init__(self, code: lines.Ranges, rows: list[Change]) -> None:
-        """Read the last coverage, and from the rows so far what has noticed them."""
+        """Reads the last coverage, and from the rows so far which tests detected changes."""
         self.seconds = seconds_of_tests()
         mm = {line: places for line, places in code.items() if line[0].startswith("kernel/mm/")}
         self.lines = {(run / covered.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
@@ -122,16 +122,16 @@ class Reach:
         self.models = [line for line in said.splitlines() if "::" in line]
 
     def of_policy(self, file: str) -> list[str]:
-        """Some tests of each kind that run a policy in the simulator, beside a model."""
+        """Some tests of each kind that run a policy in the simulator and compare it with a model."""
         if "/policy/" not in file:
             return []
         name = re.compile(rf"[\[-]{re.escape(Path(file).stem)}[\]-]")
         return [test for test in self.models if name.search(test)][:SOME]
 
     def tests(self, change: Change, seconds: float) -> list[str]:
-        """Those that ran the line, as many as fit into `seconds`: the best of each module, then the second best ...
+        """The tests that ran the line, as many as fit into `seconds`: the best of each module, then the second best ...
 
-        Tests of one module are much alike. The best is the one that has noticed most for the time it takes.
+        Tests of one module are similar. The best is the one with the most detections for its time.
         """
         there, of_module, ranked = (change.file, change.line), Counter[str](), []
         found = [test for test, ran in self.lines.items() if there in ran and test in self.seconds]
@@ -153,14 +153,14 @@ class Reach:
 
 
 def make(*targets: str) -> bool:
-    """Build targets in the copy, with the compiler of this tree; False when one cannot be built."""
+    """Builds targets in the copy, with the compiler of this tree. Returns False if one cannot be built."""
     compiler = re.split(r" \d+\.", (ROOT / "build/flags").read_text())[0]
     command = ["make", "-s", "-f", "tools/build.mk", f"CC={compiler}", *targets]
     return subprocess.run(command, cwd=TREE, env=ENVIRONMENT, capture_output=True).returncode == 0
 
 
 def code_of(file: str) -> bytes:
-    """The object of a source in the copy, without what debuggers read."""
+    """The object file of a source in the copy, without debug information."""
     bare = PLACE / "bare.o"
     made = (TREE / "build" / file).with_suffix(".o")
     subprocess.run(["objcopy", "--strip-debug", str(made), str(bare)], check=True)
@@ -179,7 +179,7 @@ def host_tests(file: str) -> list[str]:
 
 
 def noticed_on_host(file: str) -> str:
-    """The host test that fails, or nothing. One that does not build has noticed nothing."""
+    """The host test that fails, or an empty string. A test that does not build has detected nothing."""
     for program in host_tests(file):
         if make(program):
             command = ["prlimit", f"--cpu={LOOPS}", str(TREE / program)]
@@ -189,7 +189,7 @@ def noticed_on_host(file: str) -> str:
 
 
 def noticed_in_guest(tests: list[str]) -> str:
-    """The first of the tests that fails, or nothing."""
+    """The first of the tests that fails, or an empty string."""
     command = [sys.executable, "-m", "pytest", "-n0", "-x", "-q", "--tb=no", "-rfE", "-m", "", f"--timeout={LIMIT}"]
     if not tests:
         return ""
@@ -201,7 +201,7 @@ def noticed_in_guest(tests: list[str]) -> str:
 
 
 def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
-    """What came of a change that is made in the copy, and by which test."""
+    """The result of a change made in the copy, and the test that detected it."""
     target = str(Path("build", change.file).with_suffix(".o"))
     if not make(target):
         return "no build", ""
@@ -220,7 +220,7 @@ def outcome(change: Change, reach: Reach, seconds: float) -> tuple[str, str]:
 
 
 def tried(change: Change, reach: Reach, seconds: float) -> Change:
-    """The change with what came of it; the copy is as it was afterwards, also when Ctrl-C comes."""
+    """The change with its result; the copy is restored afterwards, also after Ctrl-C."""
     path = TREE / change.file
     original = path.read_text()
     make(str(Path("build", change.file).with_suffix(".o")))
@@ -235,11 +235,12 @@ def tried(change: Change, reach: Reach, seconds: float) -> Change:
     return change
 
 
-# --- all of them ---
+# --- all changes ---
 
 
 def copy_tree(fresh: bool) -> None:
-    """The copy, with today's tests. Its kernel stays the one that the seed has drawn from, unless it is to be fresh."""
+    """Makes the copy, with today's tests. Its kernel stays the one that the seed's changes were drawn from, unless
+    `fresh`."""
     if fresh or not TREE.exists():
         shutil.rmtree(PLACE, ignore_errors=True)
         TREE.parent.mkdir(parents=True)
@@ -251,13 +252,13 @@ def copy_tree(fresh: bool) -> None:
 
 
 def explained() -> set[tuple[str, str, str]]:
-    """(file, line as it is, change) of each survivor that the docs explain."""
+    """(file, original line, change) of each survivor that the docs explain."""
     table = PAGE.read_text().partition("## Explained")[2].partition("\n## ")[0]
     return {tuple(cell.replace("\\|", "|") for cell in row) for row in ROW.findall(table)}
 
 
 def told(rows: list[Change], last: Change | None = None) -> None:
-    """One line: the last change, and how many there were of each result."""
+    """Prints a line: the last change, and the number of changes by result."""
     count = Counter(row.result for row in rows)
     judged = count["noticed"] + count["survived"]
     share = f"{count['noticed'] / judged:.1%}" if judged else "none"
@@ -275,12 +276,12 @@ def told(rows: list[Change], last: Change | None = None) -> None:
 
 
 def read(log: Path) -> list[Change]:
-    """What came of the changes so far."""
+    """The results so far."""
     return [Change(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
 
 
 def judge(log: Path, rows: list[Change], total: int, drawing: Iterator[Change], reach: Reach, seconds: float) -> None:
-    """Go on until `total` changes are judged."""
+    """Continues until `total` changes are judged."""
     with log.open("a") as file:
         while sum(row.result in ("noticed", "survived") for row in rows) < total:
             rows.append(tried(next(drawing), reach, seconds))
@@ -290,7 +291,7 @@ def judge(log: Path, rows: list[Change], total: int, drawing: Iterator[Change], 
 
 
 def again(log: Path, rows: list[Change], reach: Reach, seconds: float) -> None:
-    """Those that survived once more; the log says what came of them."""
+    """Tries the survivors once more; the log gets the results."""
     for at, row in enumerate(rows):
         if row.result == "survived":
             rows[at] = tried(row, reach, seconds)
@@ -299,13 +300,13 @@ def again(log: Path, rows: list[Change], reach: Reach, seconds: float) -> None:
 
 
 def main() -> None:
-    """Draw, try, count."""
+    """Draws, tries, counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="of the draw (1)")
-    parser.add_argument("--changes", type=int, default=500, help="how many to judge (500)")
-    parser.add_argument("--seconds", type=float, default=60, help="of tests for one change (60)")
-    parser.add_argument("--survivors", action="store_true", help="try those that survived again")
-    parser.add_argument("--fresh", action="store_true", help="from today's kernel, forgetting all results")
+    parser.add_argument("--changes", type=int, default=500, help="number of changes to judge (500)")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit of the tests for one change (60)")
+    parser.add_argument("--survivors", action="store_true", help="try the survivors again")
+    parser.add_argument("--fresh", action="store_true", help="start with today's kernel, and forget all results")
     args = parser.parse_args()
     copy_tree(args.fresh)
     make("all")  # Ctrl-C may have left a changed kernel, which has other lines
@@ -320,8 +321,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the copy becomes what it was
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: restores the copy
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("stopped; the same command goes on")
+        sys.exit("stopped; the same command continues")

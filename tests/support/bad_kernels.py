@@ -1,4 +1,4 @@
-"""Kernels with mistakes: with policies or guards that break rules (tests/kernel/policies, tests/kernel/guards)."""
+"""Faulty kernels: with policies or guards that break rules (tests/kernel/policies, tests/kernel/guards)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tidemark.grade.build import tree
 
 
 def kernel_of(name: str, change: Callable[[Path], None]) -> str:
-    """A kernel of a copy of the tree, build/bad-`name`, which `change` has changed; its path. Built once for all of
-    pytest's processes.
+    """Returns the path of a kernel built in a copy of the tree, build/bad-`name`, that `change` has modified. Built
+    once for all of pytest's processes.
     """
     copy = qemu.ROOT / f"build/bad-{name}"
     copy.mkdir(exist_ok=True)
@@ -26,7 +26,7 @@ def kernel_of(name: str, change: Callable[[Path], None]) -> str:
             shutil.copytree(qemu.ROOT / part, copy / part)
         for part in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / part, copy / part)
-        if not (copy / "build").exists():  # what is the same need not be compiled again
+        if not (copy / "build").exists():  # unchanged files need not be compiled again
             tree.take_along_what_is_built(qemu.ROOT, copy)
         change(copy)
         make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
@@ -36,7 +36,8 @@ def kernel_of(name: str, change: Callable[[Path], None]) -> str:
 
 
 def kernel_with(kind: str, sources: Path) -> str:
-    """A kernel with the files of `sources` in kernel/mm/`kind`, and with TEMPLATE.c as a student uses it; its path."""
+    """Returns the path of a kernel with the files of `sources` in kernel/mm/`kind`, and with TEMPLATE.c as a student
+    uses it."""
 
     def change(copy: Path) -> None:
         folder = copy / "kernel/mm" / kind
@@ -51,11 +52,11 @@ def kernel_with(kind: str, sources: Path) -> str:
 
 @pytest.fixture(scope="session")
 def bad_kernel() -> str:
-    """The kernel with the policies of tests/kernel/policies; its path."""
+    """Returns the path of the kernel with the policies of tests/kernel/policies."""
     return kernel_with("policy", qemu.ROOT / "tests/kernel/policies")
 
 
 @pytest.fixture
 def bad(bad_kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What boots in this test is the kernel with the policies of tests/kernel/policies."""
+    """Makes this test boot the kernel with the policies of tests/kernel/policies."""
     monkeypatch.setattr(qemu, "KERNEL", bad_kernel)

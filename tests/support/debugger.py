@@ -1,4 +1,4 @@
-"""gdb on a waiting guest, as `make qemu-gdb` and `make gdb` start them: what the tests of both share."""
+"""gdb on a waiting guest, started as by `make qemu-gdb` and `make gdb`; shared by the tests of both."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ NO_TRACEBACK = re.compile(r"Traceback|Error while executing Python|Python Except
 
 @dataclass(frozen=True)
 class Session:
-    """What came of a session: gdb's output, the guest's console, and its telemetry."""
+    """The output of a session: gdb's output, the guest's console, and its telemetry."""
 
     output: str
     console: str
     telemetry: str
 
     def answers(self, name: str) -> list[str]:
-        """What gdb printed between each `marked(name, ...)` of the steps and the mark that follows it."""
+        """The output of gdb between each `marked(name, ...)` of the steps and the mark that follows it."""
         parts = re.split(rf"^(?:\(gdb\) )*{re.escape(MARK)}(.*)\n", self.output, flags=re.MULTILINE)
         return [re.sub(r"^(\(gdb\) )+", "", text, flags=re.MULTILINE) for at, text in pairs(parts) if at == name]
 
     def answer(self, name: str) -> str:
-        """The only one of those."""
+        """The only one of those answers."""
         (only,) = self.answers(name)
         return only
 
 
 def pairs(parts: list[str]) -> list[tuple[str, str]]:
-    """The (name, text) of what re.split with one group has made."""
+    """The pairs (name, text) in the result of re.split with one group."""
     return list(zip(parts[1::2], parts[2::2]))
 
 
 def marked(name: str, *steps: str) -> list[str]:
-    """The steps, so that Session.answers(name) finds what they print."""
+    """Marks steps, so that Session.answers(name) finds their output."""
     return [f"echo {MARK}{name}\\n", *steps, f"echo {MARK}\\n"]
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens at just now."""
+    """Returns a TCP port on which no process listens at the moment."""
     with socket.socket() as s:
         s.bind(("localhost", 0))
         return s.getsockname()[1]
 
 
 def take_steps(root: Path, env: dict[str, str], debugger: list[str], steps: list[str]) -> str:
-    """The debugger's output while it takes the steps; it is started again until QEMU listens, for it fails at once when
-    nobody does."""
+    """Returns the debugger's output while it takes the steps. The debugger is restarted until QEMU listens, because it
+    fails at once if QEMU does not."""
     script = "\n".join([*steps, "kill"])
     for _ in range(100):
         gdb = subprocess.run(
@@ -95,8 +95,8 @@ def session(
     debugger: Sequence[str] = ("tools/gdb/start.sh",),
     **variables: str,
 ) -> Session:
-    """gdb takes the steps on a guest that was told to run `command`; `variables` are make's. `root` is the tree whose
-    kernel and gdb commands are used. At the end the guest is killed, if it still runs."""
+    """Takes the steps in gdb on a guest that was told to run `command`; `variables` are make's. `root` is the tree
+    whose kernel and gdb commands are used. At the end the guest is killed if it still runs."""
     with tempfile.TemporaryDirectory(prefix="tidemark-test-") as folder:
         console, telemetry = Path(folder, "console"), Path(folder, "telemetry")
         telemetry.touch()
@@ -123,12 +123,12 @@ def session(
 
 
 def debug(command: str, program: str, *steps: str) -> str:
-    """What gdb prints while it takes the steps on a guest that was told to run `command`."""
+    """Returns gdb's output while it takes the steps on a guest that was told to run `command`."""
     return session(command, program, *steps).output
 
 
 def replayed(folder: Path, place: Sequence[str], *steps: str) -> Session:
-    """gdb takes the steps at a place of the run of a result, as `tidemark gdb` starts it."""
+    """Takes the steps in gdb at a place of the run of a result, started by `tidemark gdb`."""
     done = subprocess.run(
         [sys.executable, "-m", "tidemark.cli", "gdb", str(folder), *place],
         input="\n".join(steps),
@@ -142,8 +142,8 @@ def replayed(folder: Path, place: Sequence[str], *steps: str) -> Session:
 
 
 def ask_at(place: str, *commands: str, stop: str = "break") -> list[str]:
-    """Steps: whenever the place is reached (with the stop `tbreak`: once), the commands are given there, and the guest
-    goes on."""
+    """Steps: whenever the place is reached (with the stop `tbreak`: once), gdb gives the commands there, and the guest
+    continues."""
     asked = [line for command in commands for line in marked(place, command)]
     return [f"{stop} {place}", "commands", "silent", *asked, "continue", "end"]
 
@@ -154,11 +154,11 @@ def rows(text: str) -> list[list[str]]:
 
 
 def line_of(path: str, text: str) -> int:
-    """The number of the first line of a source file that holds a text."""
+    """Returns the number of the first line of a source file that contains a text."""
     lines = (qemu.ROOT / path).read_text().splitlines()
     return next(at for at, line in enumerate(lines, 1) if text in line)
 
 
 def each_marked(prefix: str, commands: Iterable[str]) -> list[str]:
-    """Steps: every command, marked by itself."""
+    """Steps: every command, each with a mark of its own."""
     return [line for command in commands for line in marked(f"{prefix}: {command}", command)]

@@ -1,4 +1,4 @@
-"""Images with ext2, what e2fsprogs say of them, the kernel's own ext2 over them, and a model to compare both with."""
+"""ext2 images, checks of them by e2fsprogs, the kernel's own ext2 on them, and a model to compare both with."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Shape = dict[str, tuple[str, int, bytes | None]]
 
 
 def tool(name: str, *words: str | Path, ok: tuple[int, ...] = (0,), born: bool = False, text: str = "") -> str:
-    """A program of e2fsprogs, given a text: what it printed; it may end with a status of `ok`.
+    """Runs a program of e2fsprogs on a text and returns its output; its exit status must be in `ok`.
 
-    born: it takes the time for that when the guest's clock starts, so that equal commands make equal images."""
+    born: the program's clock shows the start of the guest's clock, so that equal commands make equal images."""
     program = shutil.which(name, path=PATH)
     assert program, f"{name} is missing: install the package e2fsprogs"
     done = subprocess.run(
@@ -38,7 +38,7 @@ def tool(name: str, *words: str | Path, ok: tuple[int, ...] = (0,), born: bool =
 
 
 def make(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
-    """An image made by mke2fs; size as there ("4M"), content: a folder of files that it holds."""
+    """Makes an image with mke2fs; size as for mke2fs ("4M"), content: a folder of files to copy into it."""
     inside = ["-d", str(content)] if content else []
     fixed = ["-U", disk.UUID, "-E", f"hash_seed={disk.UUID}"]
     tool("mke2fs", "-q", "-F", "-t", "ext2", *fixed, *options, *inside, path, size, born=True)
@@ -46,7 +46,7 @@ def make(path: Path, size: str, *options: str, content: Path | None = None) -> P
 
 
 def make_old(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
-    """An image of revision 0, which has no features. Newer versions of mke2fs make only revision 1."""
+    """Makes an image of revision 0, which has no features. Newer versions of mke2fs only make revision 1."""
     make(path, size, "-O", "none", "-I", "128", *options, content=content)
     fields = "set_super_value rev_level 0\nset_super_value default_mount_opts 0\n"
     tool("debugfs", "-w", "-f", "-", path, born=True, text=fields)
@@ -54,30 +54,30 @@ def make_old(path: Path, size: str, *options: str, content: Path | None = None) 
 
 
 def set_times(image: Path, *names: str) -> None:
-    """All three times of the files in the root: when the guest's clock starts."""
+    """Sets all three times of the files in the root directory to the start of the guest's clock."""
     fields = [f"sif {name} {which} @{disk.BORN}" for name in names for which in ("atime", "mtime", "ctime")]
     tool("debugfs", "-w", "-f", "-", image, born=True, text="\n".join(fields) + "\n")
 
 
 def check(image: Path) -> None:
-    """e2fsck finds nothing to say."""
+    """Checks that e2fsck finds no fault."""
     tool("e2fsck", "-fn", image)
 
 
 def free_counts(image: Path) -> tuple[int, int]:
-    """Free blocks and free inodes, as the superblock says."""
+    """Free blocks and free inodes, according to the superblock."""
     text = tool("dumpe2fs", "-h", image)
     return tuple(int(re.findall(rf"^Free {what}: +(\d+)$", text, re.M)[0]) for what in ("blocks", "inodes"))  # type: ignore
 
 
 def quoted(name: bytes | str) -> str:
-    """A name or path as a script has it."""
+    """A name or path, quoted for a script."""
     raw = name.encode() if isinstance(name, str) else name
     return "".join(chr(byte) if 32 < byte < 127 and byte != ord("%") else f"%{byte:02x}" for byte in raw)
 
 
 def run(image: Path, script: list[str], *options: str) -> tuple[list[str], str]:
-    """The kernel's ext2 does what a script says: its answers, that to mounting first, and what the kernel printed."""
+    """Runs a script on the kernel's ext2. Returns its answers, that to mounting first, and what the kernel printed."""
     done = subprocess.run(
         [PROGRAM, image, *options], input="\n".join(script) + "\n", capture_output=True, text=True, timeout=120
     )
@@ -91,12 +91,12 @@ def row(first: int) -> bytes:
 
 
 def written(length: int, seed: int) -> bytes:
-    """The bytes of a script's `write`: number i is seed + i * 7 + i / 256."""
+    """The bytes of a script's `write`: byte number i is seed + i * 7 + i / 256."""
     return b"".join(row((seed + i) % 256) for i in range(-(-length // 256)))[:length]
 
 
 def checksum(content: bytes) -> int:
-    """FNV-1a, as a script's `read` prints it."""
+    """FNV-1a, as printed by a script's `read`."""
     value = 2166136261
     for byte in content:
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
@@ -105,7 +105,7 @@ def checksum(content: bytes) -> int:
 
 @dataclass(eq=False)
 class Node:
-    """A file of the model: its kind, and what it holds; pieces of a regular file by number, none: a hole."""
+    """A file of the model: its kind and its content; parts of a regular file by number, a missing part is a hole."""
 
     kind: str
     nlink: int = 1
@@ -134,7 +134,7 @@ class Node:
         return whole[offset - first * PIECE : end - first * PIECE]
 
     def same(self, other: Path) -> bool:
-        """Does a regular file have these bytes?"""
+        """Does a regular file have the same bytes as `other`?"""
         if other.stat().st_size != self.size:
             return False
         with other.open("rb") as file:
@@ -158,7 +158,7 @@ def refuse(why: str) -> Refused:
 
 
 class Model:
-    """A tree of files in Python, written without a look at the kernel's."""
+    """A tree of files in Python, written independently of the kernel's."""
 
     def __init__(self) -> None:
         self.root = Node("dir", 2)
@@ -238,7 +238,7 @@ class Model:
             to.nlink += 1
 
     def all(self) -> dict[bytes, Node]:
-        """Every file by its path."""
+        """Every file, by its path."""
         found: dict[bytes, Node] = {}
 
         def visit(path: bytes, node: Node) -> None:
@@ -251,10 +251,10 @@ class Model:
 
 
 def compare_dump(image: Path, model: Model, to: Path) -> None:
-    """What debugfs reads from an image is what the model holds."""
+    """Checks that what debugfs reads from an image equals the model."""
     to.mkdir()
     tool("debugfs", "-R", f"rdump / {to}", image)
-    # Not rglob, which follows links: a target may be longer than a name.
+    # rglob would follow links, and a target may be longer than a name can be.
     paths = [Path(folder, name) for folder, dirs, files in os.walk(to) for name in (*dirs, *files)]
     found = {os.fsencode(path)[len(os.fsencode(to)) :]: path for path in paths}
     wanted = model.all()

@@ -1,12 +1,12 @@
-"""What ext2 promises when the power goes: a script for tests/host/ext2/main.c or fsops, a model that knows every state
-which the files went through, and a judge of what is left.
+"""What ext2 guarantees after a power failure: a script for tests/host/ext2/main.c or fsops, a model with every state
+that the files went through, and a check of what is left.
 
-A sync makes all names safe as they are, and fsync of a file its content, too. From then on, until the cut:
+sync makes all names durable as they are, and fsync of a file also its content. From then on, until the power fails:
 
-  - a path that was always there is there, and what it leads to is one of the files that it led to;
-  - a file that was synced and always had a path is found under some path;
-  - a synced file that nothing changed since is as it was; of one that was changed each byte is an old or a new one, and
-    none is lost that no call took away.
+   - a path that always existed exists, and leads to one of the files that it led to;
+    - a file that was synced and always had a path is found under some path;
+    - a synced file that was not changed since has its content; in a changed one each byte is an old or a new one, and
+      no byte is lost unless a call removed it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import ext2
 
-LARGEST = 4096  # block; e2fsck lets a file that has blocks behind its end reach to the end of the last one
+LARGEST = 4096  # block; e2fsck lets a file with blocks behind its end reach to the end of the last block
 LENGTHS = [0, 100, 5000, 15000, 40000]
 
 
 @dataclass(eq=False)
 class File:
-    """A regular file: its content after each step that changed it, and the steps that made it safe."""
+    """A regular file: its content after each step that changed it, and the steps that made it durable."""
 
     number: int
     history: list[tuple[int, bytes]] = field(default_factory=list)
@@ -36,7 +36,8 @@ class File:
         return self.history[-1][1]
 
     def versions(self, done: int, last: int) -> list[bytes]:
-        """What may be there of the steps up to `last`, if `done` were answered; []: nothing was promised."""
+        """The contents that may exist after the steps up to `last`, if `done` were answered; []: nothing was
+        guaranteed."""
         safe = max((step for step in self.synced if step <= done), default=None)
         if safe is None:
             return []
@@ -53,17 +54,17 @@ class File:
         return all(found[at] in {version[at] for version in versions} for at in range(least))
 
 
-Tree = dict[str, File | str]  # what a path leads to: a file, or "dir"
+Tree = dict[str, File | str]  # a path leads to a file, or to "dir"
 
 
 class Promises:
-    """Random steps over few names, so that they meet. Directories that hold something are not renamed."""
+    """Random steps on few names, so that they interact. Directories that are not empty are not renamed."""
 
     def __init__(self, seed: int) -> None:
         print(f"SEED={seed}")
         self.random = random.Random(seed)
         self.tree: Tree = {}
-        self.states: list[Tree] = [{}]  # after each step; 0: mounted
+        self.states: list[Tree] = [{}]  # after each step; states[0]: mounted
         self.script: list[str] = []
         self.wanted: list[str] = []
         self.flushed = [0]
@@ -72,7 +73,7 @@ class Promises:
             self.make_dir(name)
 
     def step(self, line: str, answer: int = 0) -> int:
-        """The number of a step, whose effect on the tree has been made."""
+        """Adds a step whose effect on the tree has been made, and returns its number."""
         self.script.append(line)
         self.wanted.append(str(answer))
         self.states.append(dict(self.tree))
@@ -123,7 +124,7 @@ class Promises:
             self.fsync(self.random.choice(sorted(self.tree)))
 
     def change(self) -> None:
-        """The content of a file: overwritten, longer, or cut."""
+        """Changes the content of a file: overwrites, extends or truncates it."""
         if not self.files():
             return
         path = self.random.choice(sorted(self.files()))
@@ -174,7 +175,7 @@ class Promises:
             self.make_dir(path)
 
     def run(self, steps: int, noise: bool = False) -> None:
-        """noise: the host's program writes some metadata in between, whichever, and forgets inodes."""
+        """noise: the host's program writes some random metadata in between, and evicts inodes."""
         choice = [self.make] * 5 + [self.change] * 4 + [self.rename] * 3
         choice += [self.remove, self.remove, self.link, self.dir, self.sync_some]
         for _ in range(steps):
@@ -185,7 +186,8 @@ class Promises:
                 self.step("drop")
 
     def judge(self, found: dict[str, bytes | None], done: int) -> int:
-        """What is left, None: a directory; `done` steps were answered. How many paths and files had to be there."""
+        """Checks what is left (None: a directory); `done` steps were answered. Returns the number of required paths and
+        files."""
         last = min(done + 1, len(self.script))
         safe = max(step for step in self.flushed if step <= done)
         states, nr = self.states[safe : last + 1], 0
@@ -213,7 +215,7 @@ class Promises:
 
 
 def left_on(image: Path, to: Path) -> dict[str, bytes | None]:
-    """e2fsck repairs an image, and then has nothing to say. What it holds: files' bytes, None for directories."""
+    """e2fsck repairs an image, and then finds no fault. Returns its content: bytes of files, None for directories."""
     ext2.tool("e2fsck", "-fy", image, ok=(0, 1))
     ext2.check(image)
     to.mkdir()

@@ -1,5 +1,5 @@
-"""Scripts for ext2 (tests/host/ext2/main.c says what may stand in one): random operations with a model's answers, and
-operations until the power is cut, with what must be there afterwards."""
+"""Scripts for ext2 (tests/host/ext2/main.c describes their commands): random operations with a model's answers, and
+operations until the power fails, with the files that must exist afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCKS = ["1024", "2048", "4096"]
 
 
 class Random:
-    """Operations on few names, so that they meet; what the model answers beside what a script says."""
+    """Operations on few names, so that they interact; with the model's answer to each."""
 
     def __init__(self, seed: int, far: int) -> None:
         print(f"SEED={seed}")
@@ -26,7 +26,7 @@ class Random:
         self.names = [b"a", b"b", b"a longer name", b"\xff\x01\n%", b"n" * 255, *(b"name-%d" % i for i in range(40))]
 
     def path(self) -> bytes:
-        """Often one that is there."""
+        """Returns a path, often an existing one."""
         dirs = [path for path, node in self.model.all().items() if node.kind == "dir"]
         there = list(self.model.all())
         if there and self.random.random() < 0.6:
@@ -111,7 +111,7 @@ class Random:
                 self.expect(self.random.choice(["sync", "drop", "flush 5 1"]), lambda: None)
 
     def states(self) -> tuple[list[str], list[str]]:
-        """A script that looks at every file, and what it should answer, as patterns."""
+        """A script that inspects every file, with the expected answers, as patterns."""
         kinds = {"file": "100644", "dir": "40(700|755)", "link": "120777", "fifo": "10600", "node": "20600"}
         files = {path: node for path, node in self.model.all().items() if path != b"/lost+found"}
         sizes = {"file": lambda node: node.size, "dir": lambda node: r"\d+", "link": lambda node: len(node.target)}
@@ -123,14 +123,15 @@ class Random:
 
 
 class Crash:
-    """Files that are made, synced, renamed and removed until the power is cut; what must be there afterwards."""
+    """Files that are made, synced, renamed and removed until the power fails, and the files that must exist
+    afterwards."""
 
     def __init__(self, seed: int) -> None:
         print(f"SEED={seed}")
         self.random = random.Random(seed)
         self.script = ["mkdir /d0", "mkdir /d1", "mkdir /d2"]
-        self.names: dict[str, int] = {}  # file by its name now
-        self.content: dict[int, tuple[int, int]] = {}  # length and seed of each file's one write
+        self.names: dict[str, int] = {}  # the current file of each name
+        self.content: dict[int, tuple[int, int]] = {}  # length and seed of each file's only write
         self.events: list[tuple[str, int, set[str]]] = [("", 0, set())] * (len(self.script) + 1)
 
     def do(self, line: str, what: str = "", file: int = 0, names: set[str] | None = None) -> None:
@@ -176,7 +177,7 @@ class Crash:
             self.do(f"link {old} {new}", "named", file, self.of(file))
 
     def run(self, before: int, after: int) -> None:
-        """Mostly synced files before the drive begins to count the writes that it will still do; mostly others then."""
+        """Mostly syncs files before the drive begins to count its last writes; mostly other operations after that."""
         for _ in range(before):
             self.make(0.9)
             self.change()
@@ -188,8 +189,8 @@ class Crash:
         self.do("sync")
 
     def must_be_there(self, nr_done: int) -> dict[int, set[str]]:
-        """The synced files that no call took since, each with the names that it had since; the first `nr_done` calls
-        were answered, and one more was under way."""
+        """The synced files that no call removed since, each with the names that it had since. The first `nr_done` calls
+        were answered, and one more was in progress."""
         there: dict[int, set[str]] = {}
         for what, file, names in self.events[:nr_done]:
             if what == "synced":
@@ -203,7 +204,8 @@ class Crash:
         return {file: names for file, names in there.items() if file not in gone}
 
     def judge(self, image: Path, nr_done: int) -> int:
-        """e2fsck repairs what is left of an image, and then nothing is missing: how many files had to be there."""
+        """e2fsck repairs what is left of an image, and then no file is missing. Returns the number of required
+        files."""
         ext2.tool("e2fsck", "-fy", image, ok=(0, 1))
         ext2.check(image)
         wanted = self.must_be_there(nr_done)

@@ -1,4 +1,5 @@
-"""A machine that has almost nothing: a copy of the set-up's scripts, and a PATH with stand-ins for what it calls."""
+"""A machine with almost nothing installed: a copy of the set-up's scripts, and a PATH with stand-ins for their
+tools."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tidemark import qemu
 SHELL = ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "tr", "sed", "mkdir", "flock", "rm", "chmod")
 FILES = ("tools/setup.sh", "tools/locked.sh", "pyproject.toml")
 
-# Each writes down what it was called with. apt-get brings what the goal qemu needs, unless it is told to fail.
+# Each stand-in logs its arguments. apt-get installs what the goal qemu needs, unless it is told to fail.
 APT = """\
 echo "apt-get $*" >>{called}
 [ ! -e {folder}/apt_fails ] || {{ echo "E: Unable to fetch some archives"; exit 100; }}
@@ -23,7 +24,7 @@ case "$*" in *install*)
 	done
 esac
 """
-# Makes a venv whose python is pip: it fails as long as a file says so, before or while it writes.
+# Makes a venv whose python is pip. While a certain file exists, it fails before or during writing.
 PYTHON = """\
 echo "python3 $*" >>{called}
 case "$*" in
@@ -43,13 +44,13 @@ echo "Installing collected packages: numpy"
 
 @dataclass(frozen=True)
 class Machine:
-    """`folder` has the tree, the PATH and the files that tell stand-ins to fail."""
+    """`folder` has the tree, the PATH, and the files that tell stand-ins to fail."""
 
     folder: Path
 
     @property
     def tree(self) -> Path:
-        """Where the set-up works."""
+        """The tree in which the set-up works."""
         return self.folder / "tree"
 
     @property
@@ -58,18 +59,18 @@ class Machine:
         return self.folder / "path"
 
     def called(self) -> str:
-        """What the stand-ins were called with, a line for each."""
+        """The arguments of all calls of stand-ins, one line for each call."""
         log = self.folder / "called"
         return log.read_text() if log.exists() else ""
 
     def stand_in(self, name: str, body: str) -> None:
-        """A program in PATH."""
+        """Adds a program to PATH."""
         text = body.format(folder=self.folder, path=self.path, called=self.folder / "called")
         (self.path / name).write_text(f"#!/bin/sh\n{text}")
         (self.path / name).chmod(0o755)
 
     def environment(self, **env: str) -> dict[str, str]:
-        """What a program is started with here."""
+        """The environment of programs on this machine."""
         return {"PATH": str(self.path), **env}
 
     def command(self, *words: str) -> list[str]:
@@ -77,7 +78,7 @@ class Machine:
         return [str(self.path / "bash"), str(self.tree / "tools/setup.sh"), *words]
 
     def setup(self, *words: str, **env: str) -> subprocess.CompletedProcess:
-        """Run it without a terminal."""
+        """Runs the set-up without a terminal."""
         return subprocess.run(
             self.command(*words),
             env=self.environment(**env),
@@ -89,7 +90,7 @@ class Machine:
 
 
 def machine(folder: Path, *tools: str) -> Machine:
-    """A machine with a shell, apt-get, python3 and root; `tools` are there beforehand, new enough."""
+    """A machine with a shell, apt-get, python3 and root; `tools` are installed beforehand, in a sufficient version."""
     made = Machine(folder)
     made.path.mkdir()
     for name in FILES:

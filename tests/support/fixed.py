@@ -1,10 +1,10 @@
-"""An oracle: the FIFO and the CLOCK of textbooks in a memory of fixed size, for several sizes at once.
+"""An oracle: the textbooks' FIFO and CLOCK in a memory of fixed size, for several sizes at once.
 
-Neither is a stack algorithm: what a memory of C pages holds need not be part of what a larger one holds (Belady,
-Nelson and Shedler, CACM 12(6), 1969, found FIFO faulting more often with more frames), so there is no way around
-simulating each size. CLOCK is FIFO that spares a page used since the hand last passed it (Corbato, MIT MAC-M-384,
-1968); in textbooks, and in libCacheSim, the reference that faulted counts as a use. Not so in the kernel, whose CLOCK
-is run by the simulator (tidemark.curves.simulated).
+Neither is a stack algorithm: the content of a memory of C pages need not be a subset of a larger one's (Belady,
+Nelson and Shedler, CACM 12(6), 1969, found FIFO faulting more often with more frames), so each size must be
+simulated. CLOCK is FIFO that spares a page used since the hand last passed it (Corbato, MIT MAC-M-384,
+1968). In textbooks, and in libCacheSim, the reference that faulted counts as a use. In the kernel it does not; the
+simulator runs the kernel's CLOCK (tidemark.curves.simulated).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ KERNELS = {"fifo": _fifo, "clock": _clock}
 
 @njit(cache=True, nogil=True)
 def _changes(pages: Array, previous: int, out: Array) -> int:
-    """The pages without immediate repetitions, which change nothing in any of these policies."""
+    """The pages without immediate repetitions, which do not change the state of these policies."""
     n = 0
     for page in pages:
         if page != previous:
@@ -67,7 +67,7 @@ def _changes(pages: Array, previous: int, out: Array) -> int:
 
 
 class FixedSizes:
-    """One policy ("fifo" or "clock") in memories of the given numbers of pages. Feed it batches; `faults()` is the
+    """One policy ("fifo" or "clock") in memories of the given numbers of pages. Feed it batches; `faults()` returns the
     result. Memory: one byte for each size and distinct page, and four for each frame.
     """
 
@@ -80,7 +80,7 @@ class FixedSizes:
         self._previous = NO_PAGE
 
     def feed(self, batch: Batch) -> None:
-        """Take account of the batch's runs."""
+        """Processes the batch's runs."""
         changes = np.empty(len(batch.pages), np.int32)
         changes = changes[: _changes(batch.pages, self._previous, changes)]
         self._previous = int(batch.pages[-1])

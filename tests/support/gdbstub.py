@@ -1,4 +1,4 @@
-"""A machine that stands, asked without gdb: registers and memory by QEMU's own stub, to compare one with another."""
+"""Reads the state of a stopped machine without gdb: registers and memory through QEMU's own stub, for comparisons."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Stub:
         self.bytes = self.socket.makefile("rb")
 
     def send(self, packet: str) -> None:
-        """One packet to the stub."""
+        """Sends one packet to the stub."""
         self.socket.sendall(f"${packet}#{sum(packet.encode()) % 256:02x}".encode())
 
     def receive(self) -> str:
-        """The stub's next packet."""
+        """Returns the stub's next packet."""
         while self.bytes.read(1) != b"$":
             pass
         text = b""
@@ -37,13 +37,13 @@ class Stub:
         return self.receive()
 
     def monitor(self, command: str) -> None:
-        """A command of QEMU's monitor."""
+        """Runs a command of QEMU's monitor."""
         self.send("qRcmd," + command.encode().hex())
         while self.receive() != "OK":
             pass
 
     def memory(self, size: int, scratch: Path) -> str:
-        """SHA-256 of the first `size` bytes of memory."""
+        """Returns the SHA-256 of the first `size` bytes of memory."""
         file = scratch / "memory"
         self.monitor(f'pmemsave 0 {size} "{file}"')
         return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""The files of tools/gdb/tm without gdb: they import it, and it is there only inside gdb."""
+"""Imports the files of tools/gdb/tm without gdb: they import the module gdb, which exists only inside gdb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A grade for tests: every outcome, hidden tests whose words must not leak, and a console that is not text."""
+"""A grade for tests: every outcome, hidden tests whose messages must not leak, and a console with binary garbage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of grading share: grading of files that lie over this tree's own."""
+"""Shared by the tests of grading: grading of files that replace this tree's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def starter(lab_name: str, file: str) -> str:
 
 
 def submission(folder: Path, lab_name: str, files: Mapping[str, str] | None = None) -> Path:
-    """A folder with the reference solution of a lab, but for `files`: a path, and the text that lies there instead."""
+    """A folder with the reference solution of a lab, except for `files`: paths with their replacement texts."""
     solutions = {file: solution(file) for file in lab.load(qemu.ROOT, lab_name).files}
     for file, text in {**solutions, **(files or {})}.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def graded(
     secret: Path | None = None,
     titles: Sequence[str] = (),
 ) -> Grade:
-    """The grade of such a submission; `titles`: only these tests, all if there are none."""
+    """The grade of such a submission; `titles`: only these tests, or all if empty."""
     handed_in = submission(scratch / "handed-in", lab_name, files)
     whole, real = lab.load(qemu.ROOT, lab_name, secret), lab.load
     few = replace(whole, tests=tuple(test for test in whole.tests if test.title in titles or not titles))
@@ -51,5 +51,5 @@ def graded(
 
 
 def messages(made: Grade) -> str:
-    """All that a grade says."""
+    """All messages of a grade."""
     return "\n".join([*(one.verdict.message for one in made.tests), *made.notes])

@@ -1,7 +1,7 @@
-"""What the tests use to run the guest: `boot` for one command, `Guest` for a talk at the prompt.
+"""Runs the guest for tests: `boot` for one command, `Guest` for a session at the prompt.
 
-Both start QEMU through tidemark.qemu, the one place that does. Timeouts here are limits of host time after which a test
-fails; nothing waits for time to pass.
+Both start QEMU through tidemark.qemu, like everything else. Timeouts here are limits of host time after which a test
+fails; nothing waits for a fixed time.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ CONTEXT_LINES = 12
 
 
 def parse_summary(console: str) -> list[dict[str, str]]:
-    """The per-process rows of the table that ends a `RUN=`: from the line whose first word is `pid`, to a blank line.
+    """The per-process rows of the table at the end of a `RUN=`: from the line whose first word is `pid` to a blank
+    line.
 
-    Column titles are single words; a row that has more words than titles keeps the surplus in the last column.
+    Column titles are single words; in a row with more words than titles, the last column gets the rest.
     """
     lines = console.splitlines()
     heads = [at for at, line in enumerate(lines) if re.match(r"\s*pid\s+\S", line)]
@@ -43,7 +44,7 @@ def parse_summary(console: str) -> list[dict[str, str]]:
 
 @dataclass
 class Result:
-    """One finished run. `exit` is a code of qemu.py (qemu.OK, qemu.FAILED, ...)."""
+    """A finished run. `exit` is a code of qemu.py (qemu.OK, qemu.FAILED, ...)."""
 
     exit: int
     console: str
@@ -56,30 +57,32 @@ class Result:
 
     @cached_property
     def telemetry(self) -> list[dict]:
-        """The records in order; TelemetryError when they are not complete, or not as the schema says."""
+        """The records in order. Raises TelemetryError if they are incomplete or violate the schema."""
         records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
         if wrong := [problem for record in records for problem in members.problems(record)]:
             raise telemetry.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
         return records
 
     def tail(self, lines: int = 40) -> str:
-        """The end of the console, for a failure's text."""
+        """The end of the console, for the message of a failure."""
         return "\n".join(self.console.splitlines()[-lines:])
 
     def check_exit(self, code: int = qemu.OK) -> Result:
-        """Itself, if the run ended with `code`; otherwise the test fails with the end of the console."""
+        """Returns itself if the run ended with `code`; otherwise the test fails and shows the end of the console."""
         assert self.exit == code, f"{self.command}\nended with {self.exit}, expected {code}. Console:\n{self.tail()}"
         return self
 
     def check_lines(self, expected: Sequence[str]) -> Result:
-        """Itself, if the regular expressions match lines of the console in this order (others may lie between)."""
+        """Returns itself if the regular expressions match lines of the console in this order (with other lines
+        between)."""
         miss = first_miss(self.console, expected)
         assert miss is None, f"{self.command}\n{miss}"
         return self
 
 
 def first_miss(console: str, expected: Sequence[str]) -> str | None:
-    """None if all patterns match in order; otherwise the first that does not, and the lines where it was due."""
+    """Returns None if all patterns match in order; otherwise the first that does not, with the lines where it was
+    due."""
     lines = console.splitlines()
     at = 0
     for pattern in expected:
@@ -94,7 +97,7 @@ def first_miss(console: str, expected: Sequence[str]) -> str | None:
 
 
 def settings(**choices: object) -> qemu.Settings:
-    """qemu.Settings; numbers are taken for texts, None for the default."""
+    """qemu.Settings; converts numbers to texts, and None to the default."""
     texts = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "telemetry", "disk", "disk_kind")
     given = {name: value for name, value in choices.items() if value is not None}
     return qemu.Settings(**{name: str(value) if name in texts else value for name, value in given.items()})
@@ -118,11 +121,10 @@ def boot(
     disk_kind: str | None = None,
     mounted: bool = False,
 ) -> Result:
-    """Run one command line in a fresh guest (as RUN= does) and return what came of it.
-
-    `timeout` is in seconds of host time; when it passes the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
-    `qemu_flags`: more arguments for QEMU. `disk`: an image, as DISK=; what the guest writes is in it afterwards.
-    `mounted`: it is mounted at boot, as it is for users; otherwise only the command mounts it.
+    """Runs one command line in a fresh guest (as RUN= does) and returns the result.
+    `timeout` is in seconds of host time; when it expires, the result's `exit` is qemu.TIMED_OUT. `image`: a built tree.
+    `qemu_flags`: more arguments for QEMU. `disk`: an image, as DISK=, which the guest's writes change.
+    `mounted`: the disk is mounted at boot, as for users; otherwise only the command mounts it.
     """
     if disk and not mounted and "root=" not in (cmdline or ""):
         cmdline = " ".join(filter(None, (cmdline, "mount=none")))
@@ -159,11 +161,11 @@ class Guest:
     """
 
     def __init__(self, timeout: float = 60, **choices: object) -> None:
-        """Start QEMU; `choices` as for boot (vm, mem, swap, frames, seed, cmdline, exact). Does not wait."""
+        """Starts QEMU; `choices` as for boot (vm, mem, swap, frames, seed, cmdline, exact). Does not wait."""
         self.log = io.StringIO()
         command = qemu.qemu_command(settings(**choices))
         self.terminal = pexpect.spawn(
-            "sh",  # QEMU says on stderr that nothing can wake the guest but a key
+            "sh",  # QEMU reports on stderr that only a key can wake the guest
             ["-c", 'exec "$0" "$@" 2>/dev/null', *command],
             cwd=str(qemu.ROOT),
             timeout=timeout,
@@ -190,13 +192,13 @@ class Guest:
         return self.log.getvalue().replace("\r", "")
 
     def send(self, text: str) -> None:
-        """Type `text` as it is."""
+        """Types `text` unchanged."""
         self.terminal.send(text)
 
     def expect(self, pattern: str, exact: bool = False, timeout: float = -1) -> str:
-        """Wait for a regular expression (or an exact text) and return what came before it.
+        """Waits for a regular expression (or an exact text) and returns the output before it.
 
-        The test fails with the end of the console when it does not come. -1: the guest's own timeout.
+        If it does not appear, the test fails and shows the end of the console. -1: the guest's own timeout.
         """
         try:
             (self.terminal.expect_exact if exact else self.terminal.expect)(pattern, timeout=timeout)
@@ -206,16 +208,16 @@ class Guest:
         return self.terminal.before.replace("\r", "")
 
     def sh(self, command: str, timeout: float = -1) -> str:
-        """Type a command line, wait for the prompt, and return the output (without the echoed line)."""
+        """Types a command line, waits for the prompt, and returns the output (without the echoed line)."""
         self.send(command + "\n")
         lines = self.expect(PROMPT, exact=True, timeout=timeout).splitlines(keepends=True)
-        echoes = (command + "\n", "\n")  # the guest's, and the host terminal's while QEMU sets it up
+        echoes = (command + "\n", "\n")  # the guest's, and the host terminal's while QEMU configures it
         while lines and lines[0] in echoes:
             lines.pop(0)
         return "".join(lines)
 
     def wait_end(self) -> int:
-        """Wait until the guest has ended; a code of qemu.py."""
+        """Waits until the guest has ended; returns a code of qemu.py."""
         try:
             self.terminal.expect(pexpect.EOF)
         except pexpect.TIMEOUT:

@@ -1,4 +1,4 @@
-"""Which module imports which, read from the sources: imports in functions and for types alone count, too."""
+"""The import graph of modules, read from the sources; imports in functions and imports only for types count, too."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def imported(path: Path, known: Iterable[str]) -> set[str]:
 
 
 def graph(known: Mapping[str, Path]) -> dict[str, set[str]]:
-    """For each module those that it imports. A package is not charged with what is imported from its modules."""
+    """For each module, the modules that it imports. A package is not charged with imports of its modules."""
     found = {}
     for name, path in known.items():
         names = imported(path, known)
@@ -41,12 +41,12 @@ def graph(known: Mapping[str, Path]) -> dict[str, set[str]]:
 
 
 def has_names(path: Path) -> bool:
-    """Does a module hold more than its own description?"""
+    """Does a module contain more than its docstring?"""
     return len(ast.parse(path.read_text()).body) > 1
 
 
 def reachable(start: Iterable[str], edges: Graph) -> set[str]:
-    """These modules, and all that they lead to."""
+    """These modules, and all modules that can be reached from them."""
     found: set[str] = set()
     todo = list(start)
     while todo:
@@ -58,7 +58,7 @@ def reachable(start: Iterable[str], edges: Graph) -> set[str]:
 
 
 def circles(edges: Graph) -> list[set[str]]:
-    """Groups of modules that all lead to one another."""
+    """Groups of modules that can all reach one another."""
     leads_to = {name: reachable(edges[name], edges) for name in edges}
     groups = {frozenset(other for other in leads_to[name] if name in leads_to[other]) for name in edges}
     return [set(group) for group in groups if group]

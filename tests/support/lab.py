@@ -1,4 +1,4 @@
-"""What the tests of the lab share: the command `tidemark` as a user runs it, and stand-ins for QEMU."""
+"""Shared by the tests of the lab: the command `tidemark` as a user runs it, and stand-ins for QEMU."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tidemark import cli, qemu
 
 LIMIT_S = 240
 
-# Starting Python and loading modules is most of what a short command costs: a server that has loaded them forks.
+# Most of the time of a short command is spent starting Python and loading modules: a server with loaded modules forks.
 server = multiprocessing.get_context("forkserver")
 server.set_forkserver_preload(["tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.compare"])
 
 
 def command_line(words: list[str], cwd: Path, env: dict[str, str], files: tuple[str, str]) -> None:
-    """In a process of its own: the command, with files for its standard output and error."""
+    """Runs the command in a process of its own, with files for its standard output and error."""
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
@@ -33,7 +33,7 @@ def command_line(words: list[str], cwd: Path, env: dict[str, str], files: tuple[
 
 
 def tidemark(*args: object, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-    """Run the command in `cwd`; its status and texts."""
+    """Runs the command in `cwd`; returns its status and output."""
     words = [*map(str, args)]
     env = {**os.environ, "COLUMNS": "100", **(env or {})}
     with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
@@ -47,7 +47,7 @@ def tidemark(*args: object, cwd: Path, env: dict[str, str] | None = None) -> sub
 
 
 def tidemark_in_background(*args: object, cwd: Path) -> subprocess.Popen:
-    """The same, without waiting. Ctrl-C works on it even when these tests run in the background."""
+    """The same, without waiting. Ctrl-C stops it even if these tests run in the background."""
     return subprocess.Popen(
         [sys.executable, "-m", "tidemark.cli", *map(str, args)],
         cwd=cwd,
@@ -60,7 +60,7 @@ def tidemark_in_background(*args: object, cwd: Path) -> subprocess.Popen:
 
 
 def qemu_replaced(folder: Path, script: str) -> dict[str, str]:
-    """An environment whose QEMU is this shell script; $QEMU in it is the true one."""
+    """An environment in which QEMU is this shell script; $QEMU in the script is the real one."""
     folder.mkdir(exist_ok=True)
     stand_in = folder / qemu.PROGRAM
     stand_in.write_text(f"#!/bin/sh\nQEMU={shutil.which(qemu.PROGRAM)}\n{script}\n")

@@ -1,6 +1,6 @@
-"""Machine code of the solutions: the functions of their objects, and whether a file's bytes hold them.
+"""Machine code of the solutions: the functions in their object files, and whether a file contains them.
 
-A function is compared without the words that the linker fills in.
+A function is compared without the words that the linker relocates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from tidemark.grade.build.elf import FUNCTION, Elf
 from tidemark.grade.model import Lab
 
-SHORTEST = 24  # bytes that the linker does not fill in: what is shorter is the same in any program
+SHORTEST = 24  # bytes without relocated words: a shorter function is the same in any program
 WORD = 4
 DEFINED = re.compile(r"^(?!\s)[\w *]*?\b(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
 PACKERS = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
@@ -26,18 +26,18 @@ PACKERS = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lz
 
 @dataclass(frozen=True)
 class Code:
-    """A function's code: the pieces between the words that the linker fills in, and where each begins."""
+    """A function's code: the pieces between relocated words, and the offset of each."""
 
     name: str
     pieces: tuple[tuple[int, bytes], ...]
 
     @property
     def size(self) -> int:
-        """Bytes that the linker does not fill in."""
+        """The number of bytes without relocated words."""
         return sum(len(piece) for _, piece in self.pieces)
 
     def is_in(self, data: bytes) -> bool:
-        """Do these bytes hold it?"""
+        """Do these bytes contain the function?"""
         start, longest = max(self.pieces, key=lambda piece: len(piece[1]))
         at = data.find(longest)
         while at >= 0:
@@ -48,7 +48,7 @@ class Code:
 
 
 def pieces_of(code: bytes, filled: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-    """The pieces of code between words that are filled in."""
+    """The pieces of code between relocated words."""
     last = 0
     for at in sorted(filled):
         yield last, code[last:at]
@@ -57,7 +57,7 @@ def pieces_of(code: bytes, filled: Iterable[int]) -> Iterator[tuple[int, bytes]]
 
 
 def functions_of(path: Path) -> list[Code]:
-    """The functions of an object, without those too short to identify."""
+    """The functions of an object file, except those too short to identify."""
     part, data, found = Elf(path), path.read_bytes(), []
     for symbol in part.symbols:
         if symbol.kind != FUNCTION or not isinstance(symbol.section, int):
@@ -70,18 +70,18 @@ def functions_of(path: Path) -> list[Code]:
 
 
 def secret_files(labs: Iterable[Lab]) -> list[str]:
-    """What labs grade or withhold, of the kernel's code."""
+    """The kernel's source files that labs grade or withhold."""
     files = {file for each in labs for file in (*each.files, *each.withholds)}
     return sorted(file for file in files if file.endswith(".c") and not file.endswith("_test.c"))
 
 
 def defined(source: str) -> set[str]:
-    """The functions that a source defines, including inlined ones."""
+    """The functions that a source file defines, including inlined ones."""
     return set(DEFINED.findall(source))
 
 
 def unpacked(data: bytes) -> Iterator[bytes]:
-    """These bytes, and what is packed in them."""
+    """These bytes, and the content of archives in them."""
     yield data
     unpack = next((unpack for magic, unpack in PACKERS.items() if data.startswith(magic)), None)
     if unpack:

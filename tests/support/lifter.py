@@ -1,8 +1,8 @@
-"""Machine code of a kernel turned into C again: what a cheat does with the kernels of a students' archive.
+"""Converts a kernel's machine code back to C: what a cheater could do with the kernels in a students' archive.
 
-A file's functions become functions without frames (naked), each one statement of assembly, and its variables arrays of
-words. Of the starter, everything stays but the bodies of its hooks, which call these functions. Names come from the
-kernel's table of symbols. Functions of other files are called as C calls them, in the kernel and on the host.
+A file's functions become functions without frames (naked), each with one assembly statement, and its variables become
+arrays of words. The starter stays the same except for the bodies of its hooks, which call these functions. Names come
+from the kernel's symbol table. Functions of other files are called as from C, in the kernel and on the host.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ static __attribute__((used, regparm(3))) u64 out_{name}(u32 a, u32 b, u32 c, u32
 	return ((u64 (*)(u32, u32, u32, u32, u32)){name})(a, b, c, d, e);
 }}
 """
-DIVISION = {  # has no declaration: the compiler calls it
+DIVISION = {  # it has no declaration, because only the compiler calls it
     "__udivdi3": """
 static __attribute__((used, regparm(3))) u64 out___udivdi3(u64 a, u64 b)
 {
@@ -47,21 +47,21 @@ static __attribute__((naked, used)) void lifted_{name}(void)
 
 @dataclass
 class Lifter:
-    """A kernel, and of which of its files the functions are."""
+    """A kernel, and the file whose functions are converted."""
 
     kernel: Elf
     file: str
 
     def __post_init__(self) -> None:
-        self.calls: set[str] = set()  # of other files
-        self.reached: set[str] = set()  # of its own
+        self.calls: set[str] = set()  # functions of other files
+        self.reached: set[str] = set()  # functions of its own
         self.own = self._own()
         self.functions = [one for one in self.own if one.kind == FUNCTION]
         everywhere = [*(one for one in self.kernel.symbols if one.kind == FUNCTION), *self.functions]
         self.names = {one.value: one.name for one in everywhere}
 
     def _own(self) -> list[Symbol]:
-        """The file's local symbols stand behind its name."""
+        """The file's local symbols, which follow its name in the symbol table."""
         names = iter(self.kernel.symbols)
         next(one for one in names if one.kind == FILE and one.name == Path(self.file).name)
         found = []
@@ -73,7 +73,7 @@ class Lifter:
         return found
 
     def place(self, address: int) -> str | None:
-        """NAME+OFFSET of an address among the file's own, or at the end of one; None for any other number."""
+        """NAME+OFFSET for an address within the file's own symbols, or at the end of one; None for any other number."""
         for more in (0, 1):
             for one in self.own:
                 if one.value <= address < one.value + one.size + more:
@@ -81,11 +81,11 @@ class Lifter:
         return None
 
     def operand(self, match: re.Match[str]) -> str:
-        """A number in an instruction, or the place that it is the address of."""
+        """A number in an instruction, or the place whose address it is."""
         return self.place(int(match[0], 16) % (1 << 32)) or match[0]
 
     def branch(self, function: Symbol, to: int) -> str:
-        """Where a call or a jump goes."""
+        """The target of a call or a jump."""
         if function.value < to < function.value + function.size:
             return f".L{to:x}"
         name = self.names[to]
@@ -110,11 +110,11 @@ class Lifter:
         return "nop" if FILLING.match(text) else ADDRESS.sub(self.operand, text)
 
     def variable(self, one: Symbol) -> str:
-        """A variable, with what is in it when the kernel starts."""
+        """A variable with its initial value."""
         return f"static __attribute__((used)) u32 lifted_{one.name}[{-(-one.size // 4)}]"
 
     def words(self, one: Symbol) -> str:
-        """Its words: numbers, and addresses of the file's own."""
+        """The words of a variable: numbers, and addresses of the file's own symbols."""
         part = self.kernel.sections[one.section]
         start = part.offset + one.value - part.address
         data = self.kernel.path.read_bytes()[start : start + one.size] if part.in_file else b""
@@ -123,13 +123,13 @@ class Lifter:
         return ", ".join(f"(u32){name} + {off}" if name else str(word) for word, (name, _, off) in zip(words, places))
 
     def variables(self) -> str:
-        """All variables that are not constant, declared before any is defined."""
+        """All variables that are not constant, all declared before the first definition."""
         mine = [one for one in self.own if one.kind == "STT_OBJECT" and self.kernel.sections[one.section].is_writable]
         declared = "".join(f"{self.variable(one)};\n" for one in mine)
         return declared + "".join(f"{self.variable(one)} = {{ {self.words(one)} }};\n" for one in mine)
 
     def naked(self, names: Iterable[str]) -> str:
-        """The functions of these names, and the file's own functions that they call."""
+        """The functions with these names, and the file's own functions that they call."""
         found: dict[str, str] = {}
         while missing := [one for one in self.functions if one.name in {*names, *self.reached} - {*found}]:
             for one in missing:
@@ -151,7 +151,7 @@ class Lifter:
 
 
 def calling(hook: re.Match[str]) -> str:
-    """A hook that calls the function of its name."""
+    """A hook that calls the function with its name."""
     result, name, arguments = hook.groups()
     types = arguments[1:-1]
     names = ", ".join(re.findall(r"(\w+)(?:,|$)", types)) if types != "void" else ""
@@ -164,5 +164,5 @@ def calling(hook: re.Match[str]) -> str:
 
 
 def lifted(kernel: Path, file: str, starter: str) -> str:
-    """A starter's text with the code that a kernel has of the file."""
+    """A starter's text with a kernel's code for the file."""
     return Lifter(Elf(kernel), file).source(starter)

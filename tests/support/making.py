@@ -1,4 +1,4 @@
-"""`make`, as somebody calls it who has no terminal."""
+"""Runs `make` without a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark import qemu
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a shell that is not itself under make."""
+    """The environment of a shell that was not started by make."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     return {**inherited, **more}
 
@@ -18,7 +18,7 @@ def environment(**more: str) -> dict[str, str]:
 def make(
     *words: str, stdin: str = "", folder: Path = qemu.ROOT, timeout: float = 120, **env: str
 ) -> subprocess.CompletedProcess:
-    """`make WORDS` in a tree, with `stdin` as its standard input."""
+    """Runs `make WORDS` in a tree, with `stdin` as its standard input."""
     return subprocess.run(
         ["make", "--no-print-directory", *words],
         cwd=folder,

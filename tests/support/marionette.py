@@ -1,6 +1,6 @@
-"""Firefox as Debian has it, by its own protocol, since playwright drives only a Firefox that it has built itself.
+"""Drives Debian's Firefox by its own protocol, because playwright only drives a Firefox that it has built itself.
 
-A message is its length, a colon, and JSON: [0, number, command, arguments], answered by [1, number, error, result].
+A message is its length, a colon, and JSON: [0, number, command, arguments]. The answer: [1, number, error, result].
 https://firefox-source-docs.mozilla.org/testing/marionette/Protocol.html
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SECONDS = 100  # of host time, for Firefox to start, and for a page
+SECONDS = 100  # of host time, for the start of Firefox, and for a page
 
 
 class Firefox:
@@ -27,11 +27,11 @@ class Firefox:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
         self.stream = self.socket.makefile("rb")
         self.number = 0
-        self.read()  # who it is
+        self.read()  # Firefox introduces itself
         self.call("WebDriver:NewSession")
 
     def read(self) -> Any:
-        """The next message."""
+        """Returns the next message."""
         length = bytearray()
         while (byte := self.stream.read(1)) != b":":
             assert byte, "Firefox has gone"
@@ -39,7 +39,7 @@ class Firefox:
         return json.loads(self.stream.read(int(length)))
 
     def call(self, command: str, **arguments: Any) -> Any:
-        """The result of a command."""
+        """Runs a command; returns its result."""
         self.number += 1
         text = json.dumps([0, self.number, command, arguments]).encode()
         self.socket.sendall(b"%d:%s" % (len(text), text))
@@ -48,15 +48,15 @@ class Firefox:
         return result
 
     def open(self, address: str) -> None:
-        """Open a page."""
+        """Opens a page."""
         self.call("WebDriver:Navigate", url=address)
 
     def value(self, expression: str) -> Any:
-        """What an expression in the page gives."""
+        """Returns the value of an expression in the page."""
         return self.call("WebDriver:ExecuteScript", script=f"return {expression}", args=[])["value"]
 
     def until(self, expression: str) -> None:
-        """Wait until an expression in the page is true."""
+        """Waits until an expression in the page is true."""
         end = time.monotonic() + SECONDS
         while not self.value(expression):
             assert time.monotonic() < end, f"never true: {expression}"
@@ -64,12 +64,12 @@ class Firefox:
 
 
 def installed() -> str | None:
-    """The program, if there is one."""
+    """The path of Firefox, or None if it is not installed."""
     return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
 def port_of(profile: Path) -> int:
-    """The port that Firefox has chosen, which it writes into its profile."""
+    """The port that Firefox has chosen and written into its profile."""
     end = time.monotonic() + SECONDS
     while not (file := profile / "MarionetteActivePort").exists() or not file.read_text():
         assert time.monotonic() < end, "Firefox does not start"
@@ -79,7 +79,7 @@ def port_of(profile: Path) -> int:
 
 @contextlib.contextmanager
 def firefox(program: str) -> Iterator[Firefox]:
-    """A Firefox with a profile of its own, which ends with the block."""
+    """A Firefox with a profile of its own, which is closed at the end of the block."""
     with tempfile.TemporaryDirectory() as profile:
         Path(profile, "user.js").write_text('user_pref("marionette.port", 0);\n')
         words = [program, "--headless", "--marionette", "--profile", profile]

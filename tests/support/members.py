@@ -1,4 +1,4 @@
-"""Do the kernel's records hold what the schema says: these members, in this order, of these types?"""
+"""Checks that the kernel's records follow the schema: its members, in its order, with its types."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from tidemark.records import MEMBERS, Member
 
 BITS = {"u32": (0, 2**32), "padded": (0, 2**32), "u64": (0, 2**64), "int": (-(2**31), 2**31), "s64": (-(2**63), 2**63)}
-OPEN = ("sample.guard",)  # after the members of the schema, what the guard shows
+OPEN = ("sample.guard",)  # after the members of the schema come those that the guard shows
 
 
 def listed(path: str) -> dict[str, Member]:
-    """The members right under `path`, in the schema's order."""
+    """The members directly below `path`, in the schema's order."""
     depth = path.count(".") + 1
     return {
         name.rpartition(".")[2]: member
@@ -21,13 +21,13 @@ def listed(path: str) -> dict[str, Member]:
 
 
 def is_number(value: object, kind: str = "u64") -> bool:
-    """Is it a whole number that fits?"""
+    """Is it a whole number that fits the type?"""
     low, high = BITS[kind]
     return isinstance(value, int) and not isinstance(value, bool) and low <= value < high
 
 
 def of_value(path: str, kind: str, value: object) -> Iterator[str]:
-    """What is wrong with one value; nothing if it is as the schema says."""
+    """The errors of one value; none if it follows the schema."""
     if kind == "text":
         right = isinstance(value, str)
     elif kind in BITS:
@@ -46,11 +46,11 @@ def of_value(path: str, kind: str, value: object) -> Iterator[str]:
                 element = dict(zip(listed(path), element, strict=True))
             yield from of_object(path, element)
     if not right:
-        yield f"{path} is no {kind}: {value!r}"
+        yield f"{path} is not of type {kind}: {value!r}"
 
 
 def of_object(path: str, found: dict) -> Iterator[str]:
-    """What is wrong with the members of an object."""
+    """The errors in the members of an object."""
     expected = listed(path)
     names = [name for name, member in expected.items() if member.kind != "OPTIONAL" or name in found]
     shown = list(found)[len(names) :] if path in OPEN else []
@@ -64,7 +64,7 @@ def of_object(path: str, found: dict) -> Iterator[str]:
 
 
 def problems(record: dict) -> list[str]:
-    """In what one record differs from the schema."""
+    """The differences between a record and the schema."""
     common = listed("any")
     head = {name: record[name] for name in common if name in record}
     rest = {name: value for name, value in record.items() if name not in common}
@@ -74,7 +74,7 @@ def problems(record: dict) -> list[str]:
 
 
 def paths(record: dict) -> Iterator[str]:
-    """The members of the schema that a record has."""
+    """The members of the schema that a record contains."""
 
     def under(path: str, value: object) -> Iterator[str]:
         if path in MEMBERS:
@@ -90,7 +90,7 @@ def paths(record: dict) -> Iterator[str]:
 
 
 def shrunk(before: dict, after: dict, path: str = "sample") -> Iterator[str]:
-    """Counters that are less in the later of two samples; of processes, those that are in both."""
+    """Counters that decrease from one sample to the later one; for processes in both samples only."""
     for name, member in listed(path).items():
         if name not in before or name not in after:
             continue

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 @dataclass
 class Opened:
-    """A page with what it complained of and asked for."""
+    """A page with its error messages and its requests."""
 
     page: object
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def value(self, script: str) -> object:
-        """What an expression in the page gives."""
+        """Returns the value of an expression in the page."""
         return self.page.evaluate(script)
 
     def texts(self, selector: str) -> list[str]:
@@ -23,7 +23,7 @@ class Opened:
         return self.value(f"[...document.querySelectorAll({selector!r})].map(one => one.textContent)")
 
     def until(self, script: str, seconds: float = 250) -> None:
-        """Wait until an expression in the page is true: a machine in it runs as fast as the host lets it."""
+        """Waits until an expression in the page is true: a machine in it runs only as fast as the host allows."""
         self.page.wait_for_function(script, timeout=1000 * seconds, polling=50)
 
 
@@ -33,7 +33,7 @@ def link(policies: str, run: str, memory: str = "8M", more: str = "") -> str:
 
 
 def raced(page: Opened, machines: int = 2) -> list[str]:
-    """Wait for the end of the race; what is said of each machine, such as `0.722 s, finished`."""
+    """Waits for the end of the race; returns the line about each machine, such as `0.722 s, finished`."""
     page.until(f"document.querySelectorAll('.fingerprint').length == {machines}")
-    page.page.wait_for_timeout(100)  # it draws once more
+    page.page.wait_for_timeout(100)  # the page draws once more
     return page.texts(".verdict")

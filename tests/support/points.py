@@ -1,6 +1,6 @@
-"""`python -m points`: the points of each lab's solution, and of each other right solution that is kept (variants).
+"""`python -m points`: the points of each lab's solution, and of each alternative correct solution (variants).
 
-They do not depend on the machine: `make hosts` compares them.
+The points do not depend on the machine: `make hosts` compares them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from variants import home, solutions
 
 
 def handed_in() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """A lab, a name, and the files that are not the solution's."""
+    """Lab, name, and the files that differ from the solution's."""
     for each in lab.names(qemu.ROOT):
         yield each, "solution", {}
     for name, text in solutions().items():
@@ -25,7 +25,7 @@ def handed_in() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def main() -> None:
-    """A line for each."""
+    """Prints a line for each submission."""
     for each, name, files in handed_in():
         with tempfile.TemporaryDirectory(prefix="tidemark-points-") as folder:
             made = graded(Path(folder), each, files)

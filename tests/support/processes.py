@@ -1,4 +1,4 @@
-"""Processes of this machine, as the tests of sweeps see them in /proc."""
+"""Processes of this machine, seen in /proc by the tests of sweeps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T]) -> T:
-    """What `condition` returns, as soon as it is true. The test fails when that does not come."""
+    """Waits until `condition` is true, and returns its value. The test fails after LIMIT_S."""
     deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         found = condition()
@@ -23,7 +23,7 @@ def wait_until(condition: Callable[[], T]) -> T:
 
 
 def guests(parent: int, words: str) -> list[int]:
-    """Numbers of the QEMUs that `parent` has started and whose command line has `words`."""
+    """The pids of the QEMUs that `parent` has started with `words` in the command line."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -37,5 +37,5 @@ def guests(parent: int, words: str) -> list[int]:
 
 
 def wait_for_guest(parent: int, words: str) -> int:
-    """The first of them, as soon as there is one."""
+    """Waits for the first of them."""
     return wait_until(lambda: guests(parent, words))[0]

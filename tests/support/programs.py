@@ -1,4 +1,4 @@
-"""An image with a program more than the project's own: for tests whose program is of no use to anybody else."""
+"""An image with an additional program, for tests whose program is of no other use."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FLAGS = ("-O1", "-march=i686", "-ffreestanding", "-fno-stack-protector", "-nostd
 
 
 def image_with(source: Path, folder: Path) -> Path:
-    """A folder to boot from: the kernel, and an initramfs that also holds /bin/NAME, built without a C library from
-    NAME.c."""
+    """A folder to boot from: the kernel, and an initramfs that also contains /bin/NAME, built from NAME.c without a C
+    library."""
     build = folder / "build"
     build.mkdir()
     (build / "tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)

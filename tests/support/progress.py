@@ -1,7 +1,7 @@
-"""What a long proof has tried already, so that it goes on there after Ctrl-C, or tomorrow.
+"""Records what a long proof has tried already, so that it continues there after Ctrl-C, or the next day.
 
-A run is exact: what passed will pass again while the kernel and its programs are the same. So for each proof a file in
-build/soak names what has passed, a line each, below the image that it passed with. With another image nothing counts.
+A run is exact: what passed will pass again while the kernel and its programs are unchanged. So each proof has a file in
+build/soak with one line for each item that passed, below the image that it passed with. Another image invalidates all.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ def image_key(image: Path = qemu.ROOT) -> str:
 
 
 class Tried:
-    """What has passed in the proof `name`, with what `key` stands for; other keys' are forgotten by the first `add`.
+    """The items that passed in the proof `name` with the content that `key` stands for. The first `add` with another
+    key deletes the old items.
 
     Several processes may add to the same proof."""
 
     def __init__(self, name: str, key: str | None = None, folder: Path = FOLDER) -> None:
-        """Reads what is known. `key`: that of the built image, if not given."""
+        """Reads the recorded items. `key` defaults to that of the built image."""
         self.file = folder / name
         self.key = image_key() if key is None else key
-        known = self.file.read_text() if self.file.exists() else ""  # empty, too, if it was stopped just then
+        known = self.file.read_text() if self.file.exists() else ""  # also empty if it was interrupted just then
         first, *passed = known.splitlines() or [""]
         self.passed = set(passed) if first == self.key else set()
 
     def done(self, item: object) -> bool:
-        """Has it passed? An item is known by its text, which is one line."""
+        """Has the item passed? An item is identified by its text, which is one line."""
         return str(item) in self.passed
 
     def add(self, item: object) -> None:
-        """It has passed. OSError when that cannot be written: then the file is as it was."""
+        """Records that the item has passed. Raises OSError if that cannot be written; the file is then unchanged."""
         line = str(item)
         assert line and "\n" not in line, line
         self.file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,10 @@
-"""What a QEMU makes of the same runs: `python -m qemus FOLDER` prints a digest of everything that must be the same with
-every version, with the QEMU that PATH has, and leaves in FOLDER what `differing` holds against another one's.
+"""Runs the same things with different QEMUs: `python -m qemus FOLDER` prints a digest of everything that must be equal
+with every version, with the QEMU in PATH, and leaves in FOLDER the files that `differing` compares with another QEMU's.
 
-What cannot be the same is QEMU's own. Newer ones set RF (bit 16) in the eflags that a fault pushes, as processors do.
-Each comes with its own BIOS, and the machine's clock runs from its first instruction. And an instruction that QEMU has
-to begin twice, since it has the clock read in the middle of a block, counts twice. And a machine that was told to end
-does so a little later.
+QEMU's own differences are allowed. Newer ones set RF (bit 16) in the eflags that a fault pushes, as processors do.
+Each has its own BIOS, and the machine's clock runs from its first instruction. An instruction that QEMU must begin
+twice, because it reads the clock in the middle of a block, counts twice. And a machine that was told to end does so a
+little later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tidemark.grade import grading
 from tidemark.grade.build import sandbox
 from tidemark.grade.witness import evidence
 
-FETCHED = qemu.ROOT / "build/qemus"  # tools/qemus.sh: a folder for each suite, with bin/qemu-system-i386
+FETCHED = qemu.ROOT / "build/qemus"  # from tools/qemus.sh: a folder for each suite, with bin/qemu-system-i386
 RUNS = {
     "2q on a slow disk": ("--mem", "8M", "--swap", "sim:hdd", "thrash", "3", "2048", "2"),
     "ws": ("--vm", "ws", "--mem", "8M", "thrash", "4", "2048", "2"),
@@ -38,14 +38,14 @@ FILES = ("--mem", "8M", "--disk", "16M", "--", "filescan", "/mnt/a", "0", "fill"
 MIB, SIZE = 1 << 20, 8 << 20
 RF = 1 << 16
 LIKE_EFLAGS = 1 << 17  # words below this may be eflags
-TWICE = 16  # instructions that may have been begun twice, of millions
-ENDING = 8  # instructions that may still be executed when the machine has been told to end
+TWICE = 16  # instructions that may have begun twice, of millions
+ENDING = 8  # instructions that may still be executed after the machine was told to end
 EVIDENCE, PROFILE, COVER = "evidence", "profile", "cover"
-SHARES = (0.2, 0.4, 0.6, 0.8)  # of a run's instructions: where gdb looks
+SHARES = (0.2, 0.4, 0.6, 0.8)  # fractions of a run's instructions at which gdb inspects it
 
 
 def version(folder: Path | None) -> str:
-    """QEMU's version: that of a folder of FETCHED, or the one in PATH."""
+    """The version of the QEMU in a folder of FETCHED, or of the one in PATH."""
     program = folder / "bin" / qemu.PROGRAM if folder else qemu.PROGRAM
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     return said.split()[3]
@@ -57,17 +57,17 @@ def fetched() -> list[Path]:
 
 
 def digest(*parts: bytes) -> str:
-    """One for all of them."""
+    """One digest for all parts."""
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
 def tidemark(*words: str) -> None:
-    """A command of the lab; its status is of no interest, since a guest may have panicked."""
+    """Runs a command of the lab; its status is ignored, because a guest may have panicked."""
     subprocess.run([sys.executable, "-m", "tidemark.cli", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def runs(scratch: Path) -> Iterator[tuple[str, str]]:
-    """Consoles and telemetry."""
+    """Digests of consoles and telemetry."""
     for name, words in RUNS.items():
         folder = scratch / name.replace(" ", "-")
         tidemark("run", "-q", "-o", str(folder), *words)
@@ -77,7 +77,7 @@ def runs(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 def traces(scratch: Path) -> Iterator[tuple[str, str]]:
-    """Every reference, without and with files."""
+    """Digests of every reference, without and with files."""
     for name, words in (("trace", RUNS["ws"]), ("trace of files", FILES)):
         folder = scratch / name.replace(" ", "-")
         tidemark("trace", "record", "-o", str(folder), *words)
@@ -85,7 +85,7 @@ def traces(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 def modes(scratch: Path) -> Iterator[tuple[str, str]]:
-    """What the plugin's other modes write."""
+    """Digests of the output of the plugin's other modes."""
     functions = ("kernel_pgdir", "copy_page", "copy_sectors", "clear_page", "pgd_destroy")
     names = dict(zip(("directory", "copy", "sectors", "clear", "death"), plugin.addresses(qemu.ROOT, *functions)))
     options = {
@@ -112,13 +112,13 @@ def state(stub: Stub, file: Path) -> None:
 
 
 def states_differ(one: Path, other: Path) -> bool:
-    """Is there a difference but in times, all of them later by the same?"""
+    """Is there a difference other than in times that are all later by the same amount?"""
     a, b = (np.fromfile(path, "<u4") for path in (one, other))
     return len(a) != len(b) or len(np.unique((a - b)[a != b])) > 1
 
 
 def evidence_differs(one: Path, other: Path) -> bool:
-    """Is there a difference but in what the BIOS has executed, and in QEMU's clock at the end?"""
+    """Is there a difference other than in the BIOS's instructions, and in QEMU's clock at the end?"""
     a, b = (np.fromfile(path, evidence.EVENT) for path in (one, other))
     if len(a) != len(b) or any(
         (a[:-1][name] != b[:-1][name]).any() for name in ("kind", "rule", "space", "a", "b", "user")
@@ -129,19 +129,19 @@ def evidence_differs(one: Path, other: Path) -> bool:
 
 
 def profiles_differ(one: Path, other: Path) -> bool:
-    """Is there a difference but in the row of the BIOS?"""
+    """Is there a difference other than in the row of the BIOS?"""
     a, b = (dict(line.rsplit(",", 1) for line in path.read_text().splitlines()[1:]) for path in (one, other))
     names = (a.keys() | b.keys()) - {"(boot)"}
     return sum(abs(int(a.get(name, 0)) - int(b.get(name, 0))) for name in names) > TWICE
 
 
 def covers_differ(one: Path, other: Path) -> bool:
-    """Has one executed what the other has not, but for the end?"""
+    """Has one executed an instruction that the other has not, except at the end?"""
     return len(np.setxor1d(*(np.fromfile(path, "<u4") for path in (one, other)))) > ENDING
 
 
 def differing(one: Path, other: Path) -> list[str]:
-    """Of two such folders, the files that differ by more than they may."""
+    """The files that differ between two such folders by more than is allowed."""
     found = [path.name for path in sorted(one.glob("place-*")) if states_differ(path, other / path.name)]
     found += [EVIDENCE] * evidence_differs(one / EVIDENCE, other / EVIDENCE)
     found += [COVER] * covers_differ(one / COVER, other / COVER)
@@ -149,7 +149,7 @@ def differing(one: Path, other: Path) -> list[str]:
 
 
 def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
-    """When places of a run are, with their states in files, and what happened before them."""
+    """The places of a run, their states in files, and what happened before them."""
     run = places.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
     insert = places.instructions(qemu.ROOT, "policy_call_insert")
     try:
@@ -165,23 +165,23 @@ def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 def grades(scratch: Path) -> Iterator[tuple[str, str]]:
-    """What a solution and two starters come to, in words."""
+    """The grades of a solution and two starters, with their messages."""
     for name, files in (("clock", ()), ("clock", ("kernel/mm/policy/clock.c",)), ("cfs", ("kernel/sched/fair.c",))):
         place = scratch / f"{name}-{len(files)}"
         handed_in = submission(place / "handed-in", name, {file: starter(name, file) for file in files})
-        # No sandbox: it would hide this QEMU, and the code is ours.
+        # No sandbox: it would hide this QEMU, and the code is our own.
         made = grading.grade(qemu.ROOT, handed_in, name, None, place / "work", sandbox.find("none"), jobs=1)
         said = [(one.test.title, one.verdict.outcome.name, one.points, one.verdict.message) for one in made.tests]
         yield f"{name}, {'starter' if files else 'solution'}: {made.score:g}", digest(json.dumps(said).encode())
 
 
 def digests(scratch: Path) -> dict[str, str]:
-    """All of them, by name."""
+    """All digests, by name."""
     return dict(pair for part in (runs, traces, modes, going_back, grades) for pair in part(scratch))
 
 
 def of(folder: Path | None, scratch: Path) -> dict[str, str]:
-    """The digests with a fetched QEMU, or, None, the one in PATH: in a process of its own."""
+    """The digests with a fetched QEMU or, for None, with the one in PATH: computed in a process of its own."""
     path = os.environ["PATH"]
     env = os.environ | {"PATH": f"{folder / 'bin'}:{path}" if folder else path}
     env["PYTHONPATH"] = os.pathsep.join((str(qemu.ROOT / "tools"), str(Path(__file__).parent)))

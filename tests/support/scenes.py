@@ -1,4 +1,4 @@
-"""Made-up telemetry: samples and processes with just what a test asks for."""
+"""Invented telemetry: samples and processes with just the values that a test needs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ END = {"t_us": 10**9, "ev": "end", "status": 0}
 
 
 def process(pid: int, **changes: int) -> dict:
-    """A process as a sample has it."""
+    """A process in a sample."""
     amounts = {"mad": 2059, "rss": 100 * pid, "wss": 10 * pid, "swap": 50, "minflt": 9, "majflt": 0, "refault": 0}
     return {"pid": pid, "comm": f"prog{pid}", "state": 2, **amounts, **dict.fromkeys(model.ACCOUNTS, 0), **changes}
 
 
 def pressure(t_ms: int, full_us: int = 0, moved: int = 0) -> dict:
-    """A record of pressure at a time in ms; `moved` pages were read until then, and as many evicted."""
+    """A pressure record at a time in ms; until then `moved` pages were read, and as many evicted."""
     record = {"t_us": 1000 * t_ms, "ev": "pressure", "idle_us": 0, "full_us": full_us, "read": moved, "evicted": moved}
     return record | {"evicting_us": 1000 * t_ms, "demand": 0, "wanting": 0, "held": 0, "oom_kill": 0}
 
@@ -47,19 +47,19 @@ def sample(t_ms: int, full_us: int | None = 0, majflt: int = 0, idle_us: int = 0
 
 
 def numbered(records: list[dict]) -> list[dict]:
-    """Records with their seq."""
+    """The records with their seq."""
     return [{**record, "seq": nr} for nr, record in enumerate(records)]
 
 
 def recorded(samples: list[dict], **settings: int) -> Recording:
-    """What is known after these samples."""
+    """The recording after these samples."""
     recording = Recording(**settings)
     recording.add(numbered([START, *samples]))
     return recording
 
 
 def written(path: Path, records: list[dict], first: int = 0) -> Path:
-    """Append records to a telemetry file."""
+    """Appends records to a telemetry file."""
     with path.open("a") as file:
         file.writelines(json.dumps({**record, "seq": nr}) + "\n" for nr, record in enumerate(records, first))
     return path

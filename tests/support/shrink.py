@@ -1,8 +1,8 @@
-"""What failed, made shorter as long as it still fails.
+"""Shortens a failing input as long as it still fails.
 
-`shrink` is ddmin (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002): pieces of a list
-are left out, first halves, then ever smaller ones, until no single item can go. `smaller` does the same for a number.
-Both ask `fails`, which tries a candidate.
+`shrink` is ddmin (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002): it leaves out pieces
+of a list, first halves, then smaller and smaller ones, until no single item can be left out. `smaller` does the same
+for a number. Both call `fails`, which tries a candidate.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def shrink(items: list[T], fails: Callable[[list[T]], bool]) -> list[T]:
-    """A part of `items`, in their order, that fails, of which no single item can be left out.
+    """Returns a part of `items`, in their order, that fails, and of which no single item can be left out.
 
-    `items` itself is known to fail and is not tried. With n items there are n² trials at worst, of some log n when one
-    item alone is to blame.
+    `items` itself is known to fail and is not tried. n items need n² trials at worst, and about log n if one item alone
+    causes the failure.
     """
     pieces = 2
     while items:
@@ -35,9 +35,9 @@ def shrink(items: list[T], fails: Callable[[list[T]], bool]) -> list[T]:
 
 
 def smaller(value: int, fails: Callable[[int], bool], low: int) -> int:
-    """The least number from `low` on that fails, found by halving; `value` is known to fail and is not tried.
+    """Returns the least number from `low` on that fails, by bisection; `value` is known to fail and is not tried.
 
-    It is the least one if every larger one fails too; otherwise it is one that fails, and the one below it does not.
+    It is the least one if every larger one fails too. Otherwise it fails, and the number below it does not.
     """
     while low < value:
         middle = (low + value) // 2

@@ -1,6 +1,6 @@
-"""Random system calls in the guest: a run of the program `storm`, what is wrong with it, the shortest that fails.
+"""Random system calls in the guest: a run of the program `storm`, its errors, and the shortest run that fails.
 
-As a program: one run, and with --shrink a shorter one that fails in the same way, as a command.
+As a program: makes one run, and with --shrink prints the command of a shorter one that fails in the same way.
 
     python tests/support/storm.py 20000 --seed 3 --vm ws --shrink
 """
@@ -33,8 +33,8 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Storm:
-    """A run: `keep` are the calls that are made of those drawn, as ranges; none: all. `weight`: how often calls are
-    drawn, as for the program; with `raw` there is another disk to mount, and no e2fsck of it afterwards."""
+    """A run. `keep` are ranges of the random calls to make; none: all. `weight`: the frequencies of calls, as for the
+    program; with `raw` there is another disk to mount, and e2fsck does not check it afterwards."""
 
     calls: int
     seed: int = 1
@@ -51,7 +51,7 @@ class Storm:
     weight: str = ""
 
     def command(self) -> str:
-        """What runs it again."""
+        """The command that repeats this run."""
         keep = f" --keep {ranges_text(self.keep)}" if self.keep else ""
         more = f" --cmdline '{self.cmdline}'" if self.cmdline else ""
         more += f" --weight {self.weight}" if self.weight else ""
@@ -63,7 +63,7 @@ class Storm:
 
 @dataclass
 class Outcome:
-    """What came of it. `wrong`: in one line what is not as it must be, without numbers that change; empty: nothing."""
+    """The result of a run. `wrong` is one line about what is wrong, without numbers that change; empty: nothing."""
 
     result: Result
     image: bytes
@@ -85,13 +85,13 @@ def joined(keep: tuple[Range, ...]) -> tuple[Range, ...]:
 
 
 def ranges(text: str) -> tuple[Range, ...]:
-    """What ranges_text has written."""
+    """Parses the output of ranges_text."""
     found = (part.partition("-") for part in text.split(",") if part)
     return tuple((int(a), int(b or a)) for a, _, b in found)
 
 
 def to_damage(folder: Path) -> Path:
-    """A small ext2 of two groups, with files of the names that the storm uses below its mounts."""
+    """Makes a small ext2 of two groups, with files of the names that the storm uses below its mounts."""
     files = folder / "files"
     (files / "d").mkdir(parents=True)
     (files / "a").write_bytes(b"a" * 90_000)
@@ -100,9 +100,10 @@ def to_damage(folder: Path) -> Path:
 
 
 def make_disk(folder: Path, keep: tuple[Range, ...], damaged: bool = False) -> tuple[Path, list[Path]]:
-    """A disk with the program on ext2 (sda1), an ext2 to mount (sda2), an area to swap to (sda3); and the parts.
+    """Makes a disk with the program on ext2 (sda1), an ext2 to mount (sda2), a swap area (sda3); returns it and the
+    parts.
 
-    damaged: what the second part holds will be lost; the first has a copy.
+    damaged: the content of the second part will be lost, and the first has a copy.
     """
     content = folder / "content"
     content.mkdir()
@@ -129,7 +130,7 @@ def make_disk(folder: Path, keep: tuple[Range, ...], damaged: bool = False) -> t
 
 
 def judge_disk(disk: Path, parts: list[Path]) -> str:
-    """What e2fsck has to say, or nothing."""
+    """e2fsck's complaint, or an empty string."""
     raw, at = disk.read_bytes(), FIRST * SECTOR
     for part in parts:
         size = part.stat().st_size
@@ -143,7 +144,7 @@ def judge_disk(disk: Path, parts: list[Path]) -> str:
 
 
 def judge_console(result: Result) -> str:
-    """What the console says that it must not, or nothing."""
+    """The line on the console that must not occur, or an empty string."""
     if panic := re.search(r"^panic: (.*)$", result.console, re.M):
         return panic[0]
     if result.exit == qemu.TIMED_OUT:
@@ -156,7 +157,7 @@ def judge_console(result: Result) -> str:
 
 
 def run(storm: Storm) -> Outcome:
-    """One run."""
+    """Makes one run."""
     with tempfile.TemporaryDirectory(prefix="tidemark-storm-") as name:
         damaged = "raw=" in storm.weight
         disk, parts = make_disk(Path(name), storm.keep, damaged)
@@ -180,7 +181,7 @@ def run(storm: Storm) -> Outcome:
 
 
 def table(console: str) -> dict[str, dict[str, int]]:
-    """Of each call how often it succeeded (ok) and how often it failed with which error."""
+    """For each call, the number of successes (ok), and of failures by error."""
     found = {}
     for name, counts in re.findall(r"^storm: ([\w ]+): (ok=.*)$", console, re.M):
         found[name] = {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)}
@@ -188,7 +189,7 @@ def table(console: str) -> dict[str, dict[str, int]]:
 
 
 def covered(tables: list[dict[str, dict[str, int]]]) -> str:
-    """The tables of several runs added up, as text: each call, its successes, its failures by error."""
+    """The sum of the tables of several runs, as text: each call, its successes, its failures by error."""
     lines = []
     for name in tables[0]:
         sums: dict[str, int] = {}
@@ -201,10 +202,10 @@ def covered(tables: list[dict[str, dict[str, int]]]) -> str:
 
 
 class Shrinking:
-    """Tries shorter runs, and keeps the best that fails in the same way; at its bounds no more run fails.
+    """Tries shorter runs, and keeps the best that fails in the same way; after its limit of tries or time, no more.
 
-    When calls are left out the others come at other times, so a shorter run may well not fail: nothing is promised
-    but that `best` has failed. Halves of what was left out before are the same calls: they are not tried again.
+    Leaving out calls changes the time of the others, so a shorter run may well not fail: only `best` is known to fail.
+    Halves of what was left out before are the same calls, and are not tried again.
     """
 
     def __init__(self, storm: Storm, wrong: str, tries: int, seconds: float, say: Callable[[str], None]) -> None:
@@ -233,11 +234,11 @@ class Shrinking:
         return list(self.best.keep) or [(a, min(a + ROUND, calls) - 1) for a in range(0, calls, ROUND)]
 
     def cut_end(self) -> None:
-        """What comes after the failure: up to there the run is the same."""
+        """Cuts off what comes after the failure: up to there the run is the same."""
         smaller(-(-self.best.calls // ROUND), lambda n: self.fails(calls=min(n * ROUND, self.best.calls)), 1)
 
     def cut_beginning(self) -> None:
-        """The last round, the last two, four, ..."""
+        """Keeps the last round, the last two, four, ..."""
         items, n = self.rounds(), 1
         while n < len(items) and not self.fails_with(items[-n:]):
             n *= 2
@@ -248,7 +249,7 @@ class Shrinking:
                 return
 
     def cut_within(self) -> None:
-        """Whole rounds, then halves of what is left, down to single calls."""
+        """Leaves out whole rounds, then halves of what is left, down to single calls."""
         items = shrink(self.rounds(), self.fails_with)
         while self.left > 0 and any(a < b for a, b in items):
             halves = [((a, (a + b) // 2), ((a + b) // 2 + 1, b)) if a < b else ((a, b),) for a, b in items]
@@ -258,7 +259,8 @@ class Shrinking:
 def shortest(
     storm: Storm, wrong: str, tries: int = 60, seconds: float = 1800, say: Callable[[str], None] = print
 ) -> Storm:
-    """The same run with fewer calls and processes that still fails so, found with so many tries in so much time."""
+    """The same run with fewer calls and processes that fails in the same way, found within these numbers of tries and
+    seconds."""
     work = Shrinking(storm, wrong, tries, seconds, say)
     if not storm.keep:
         work.cut_end()
@@ -272,17 +274,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("calls", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=6, help="processes that make calls at once")
+    parser.add_argument("--workers", type=int, default=6, help="number of processes that make calls concurrently")
     parser.add_argument("--vm", default="2q")
     parser.add_argument("--mem", default="6M")
     parser.add_argument("--swap", default="sim:ssd,size=24M")
     parser.add_argument("--disk", default="sim:ssd", help="kind of the disk of the files")
     parser.add_argument("--cmdline", default="")
-    parser.add_argument("--weight", default="", help="how often calls are drawn: raw=60,mount=60")
+    parser.add_argument("--weight", default="", help="frequencies of calls: raw=60,mount=60")
     parser.add_argument("--keep", type=ranges, default=())
     parser.add_argument("--timeout", type=float, default=900, help="s of this machine's time")
-    parser.add_argument("--qemu-flags", default="", help="more arguments for QEMU, as -s for gdb")
-    parser.add_argument("--shrink", action="store_true", help="the shortest list of calls that fails so")
+    parser.add_argument("--qemu-flags", default="", help="more arguments for QEMU, such as -s for gdb")
+    parser.add_argument(
+        "--shrink", action="store_true", help="find the shortest list of calls that fails in the same way"
+    )
     options = vars(parser.parse_args())
     shrinks = options.pop("shrink")
     storm = Storm(**options)

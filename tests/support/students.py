@@ -1,4 +1,4 @@
-"""The tree that students get: released, unpacked and built."""
+"""The tree that students receive: released, unpacked and built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATES = ("starters", "solutions", "mixed")
 
 
 def unpacked(folder: Path) -> Path:
-    """A release, built, in an empty folder; what budgets are relative to is not there: see `measure`."""
+    """A release, built, in an empty folder; without the numbers that budgets are relative to: see `measure`."""
     archive = folder / "student.tar.gz"
     with mock.patch.object(figures, "measured", return_value={}), mock.patch.object(machines, "files", return_value=()):
         release.write(qemu.ROOT, archive, say=lambda text: None)
@@ -30,7 +30,7 @@ def unpacked(folder: Path) -> Path:
 
 
 def built(folder: Path) -> Path:
-    """What this tree has built of files that are no student's is taken along."""
+    """Copies what this tree has built from files that students do not change."""
     tree.take_along_what_is_built(qemu.ROOT, folder)
     for file in lab.students_files(folder):
         text = (folder / file).read_bytes()
@@ -42,13 +42,13 @@ def built(folder: Path) -> Path:
 
 
 def measure(theirs: Path, each: Lab, scratch: Path) -> None:
-    """What `make release` would have measured for a lab."""
+    """Measures what `make release` would have measured for a lab."""
     scratch.mkdir()
     expected.write(theirs / "labs" / each.name, each, figures.measured(qemu.ROOT, each, scratch))
 
 
 def others_become(folder: Path, name: str, state: str) -> list[Lab]:
-    """All labs but one as they were given out, done, or every second one done."""
+    """Sets all labs but one to a state: as given out, done, or every second one done."""
     others = lab.others(folder, name)
     tree.lay_starters(folder, others)
     for each in others[:: 2 if state == "mixed" else 1] if state != "starters" else ():

@@ -1,4 +1,4 @@
-"""What textbooks say that policies do with a string of references: the grader's own FIFO and clock, and LRU."""
+"""Policies of textbooks on a reference string: the grader's own FIFO and clock, and LRU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["clock", "fifo", "lru"]
 
 
 def lru(pages: Sequence[int], frames: int) -> list[Decision]:
-    """Least recently used: what no kernel can afford, for comparison. The stack begins with the oldest."""
+    """Least recently used, too expensive for a kernel, for comparison. The stack begins with the oldest page."""
     stack: OrderedDict[int, None] = OrderedDict()
     made = []
     for page in pages:

@@ -1,4 +1,4 @@
-"""What tests of a lab share: a machine on a copy of this tree, whose student's file is replaced again and again."""
+"""Shared by the tests of labs: a machine on a copy of this tree, whose student's file is replaced again and again."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tidemark.grade.witness.machine import Machine
 
 @dataclass(frozen=True)
 class Trial:
-    """A machine, and the lab's one file."""
+    """A machine, and the lab's only file."""
 
     machine: Machine
     file: str
 
     def lay(self, source: str) -> None:
-        """Build with this text as the student's file."""
+        """Builds with this text as the student's file."""
         (self.machine.tree / self.file).write_text(source)
 
     def judge(self, test: Test) -> Verdict:
-        """One test; the kernel is built for it."""
+        """Runs one test; the kernel is built for it."""
         made = self.machine.make(*grading.KERNEL)
         assert made.status == 0, made.err
         return self.judge_on_host(test)
 
     def judge_on_host(self, test: Test) -> Verdict:
-        """One test that boots nothing."""
+        """Runs one test that boots nothing."""
         self.machine.build_results.clear()
         grading.prepare(self.machine, [test])
         return grading.judge(test, self.machine)[0]
@@ -53,6 +53,6 @@ def trial(name: str, folder: Path) -> Trial:
 
 
 def changed(source: str, old: str, new: str) -> str:
-    """A mistake: a piece of the source, which is there once, is another."""
+    """Makes a mistake: replaces a piece that occurs once in the source."""
     assert source.count(old) == 1, old
     return source.replace(old, new)

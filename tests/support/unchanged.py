@@ -1,9 +1,10 @@
-"""Tests marked `graded` are not run again while all that they depend on is as it was when they passed.
+"""Tests marked `graded` are skipped while everything that they depend on is unchanged since they passed.
 
-They compile and boot kernels for minutes, and a grade depends on files alone. What passed leaves a stamp in
+They compile and boot kernels for minutes, and a grade depends only on files. A test that passed leaves a stamp in
 build/graded: a hash of the test's module and every module of this project that it can reach, the sources and the built
 files of kernel, programs, simulator and plugin, the labs, and the programs that build and run them. A test whose stamp
-has the hash of today is skipped, and says so. FRESH=1 runs everything; so does a tree without build/graded, as in CI.
+equals the current hash is skipped, with a message. FRESH=1 runs everything; so does a tree without build/graded, as in
+CI.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LIBRARIES = ("numpy", "pyelftools", "pytest")
 
 
 def is_of_python(file: Path) -> bool:
-    """Is it a module, of which only those count that a test can reach?"""
+    """Is it a module? Of modules, only those that a test can reach count."""
     return file.parts[:2] in (("tools", "tidemark"), ("tools", "figures"), ("tools", "gdb"))
 
 
@@ -53,7 +54,7 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def said_by(*command: str) -> bytes:
-    """What a program prints, nothing when it is not there."""
+    """The output of a program, or nothing if it does not exist."""
     return subprocess.run(command, capture_output=True).stdout if shutil.which(command[0]) else b""
 
 
@@ -68,7 +69,7 @@ def files_for_all() -> list[Path]:
 
 @cache
 def surroundings() -> str:
-    """A hash of all that every such test depends on."""
+    """A hash of everything that all such tests depend on."""
     parts = [str(file).encode() + b"\0" + (qemu.ROOT / file).read_bytes() for file in files_for_all()]
     programs = [said_by(qemu.PROGRAM, "--version"), said_by("gcc", "--version"), said_by("bwrap", "--version")]
     versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in LIBRARIES]
@@ -83,35 +84,35 @@ def modules_for(path: Path) -> dict[str, Path]:
 
 @cache
 def of_module(path: Path) -> str:
-    """A hash of a test's module and those that it can reach."""
+    """A hash of a test's module and the modules that it can reach."""
     return digest([path.read_bytes(), *(module.read_bytes() for module in modules_for(path).values())])
 
 
 def key_of(item: pytest.Item) -> str:
-    """The hash of all that a test depends on."""
+    """The hash of everything that a test depends on."""
     return digest([item.nodeid.encode(), of_module(item.path).encode(), surroundings().encode()])
 
 
 def stamp_of(item: pytest.Item) -> Path:
-    """Where it is written down that a test has passed."""
+    """The file that records that a test has passed."""
     return STAMPS / hashlib.sha256(item.nodeid.encode()).hexdigest()[:32]
 
 
 def passed_on(item: pytest.Item) -> str:
-    """When a test passed with everything as it is now; empty: it has not."""
+    """When a test passed with everything unchanged since; empty if it has not."""
     stamp = stamp_of(item)
     key, _, date = stamp.read_text().partition(" ") if stamp.is_file() else ("", "", "")
     return date if key == key_of(item) else ""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Registers the mark."""
     config.addinivalue_line("markers", f"{MARK}: skipped while all that it depends on is as it was when it passed")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what has passed already."""
+    """Skips what has passed already."""
     if item.get_closest_marker(MARK) and not os.environ.get("FRESH") and (date := passed_on(item)):
         pytest.skip(f"{SAYS}{date}: not graded again")
 
@@ -120,7 +121,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Write down what passes, and forget what does not."""
+    """Records what passes, and forgets what does not."""
     report = yield
     if item.get_closest_marker(MARK) and report.when == "call" and report.passed:
         STAMPS.mkdir(parents=True, exist_ok=True)
@@ -131,7 +132,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what was not run."""
+    """Says what was not run."""
     reports = terminalreporter.stats.get("skipped", [])
     reasons = [report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)]
     dates = sorted(reason.partition(SAYS)[2].partition(": not")[0] for reason in reasons if SAYS in reason)

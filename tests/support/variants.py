@@ -1,7 +1,7 @@
-"""Right solutions of the labs that are unlike the reference: NAME, which begins with the file it stands for, and text.
+"""Correct solutions of the labs that differ from the reference: NAME, which begins with its file's name, and text.
 
-Other designs are files, tests/grade/correct/NAME.c, in which NAME is what the policy is called. The others are the
-reference with pieces exchanged.
+Other designs are files, tests/grade/correct/NAME.c, in which NAME is the name of the policy. The others are the
+reference with some pieces replaced.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FUNCTION = re.compile(r"^static (?!inline)(?=[^;={}]*\)\n\{)", re.MULTILINE)
 
 
 def inline(source: str) -> str:
-    """Every function is inline."""
+    """Makes every function inline."""
     return FUNCTION.sub("static inline ", source)
 
 
 def apart(source: str) -> str:
-    """No function becomes part of another one."""
+    """Prevents inlining of all functions."""
     return FUNCTION.sub("static __attribute__((noinline)) ", source)
 
 
@@ -129,7 +129,7 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def exchanged(source: str, changes: tuple[tuple[str, str], ...]) -> str:
-    """The source with pieces that are there once exchanged."""
+    """The source with pieces replaced, each of which occurs once."""
     for old, new in changes:
         assert source.count(old) == 1, old
         source = source.replace(old, new)
@@ -137,12 +137,12 @@ def exchanged(source: str, changes: tuple[tuple[str, str], ...]) -> str:
 
 
 def home(name: str) -> tuple[str, str]:
-    """The lab that a solution is for, and the file."""
+    """The lab of a solution, and the file."""
     return FILES[name.partition("_")[0]]
 
 
 def solutions() -> dict[str, str]:
-    """All of them."""
+    """All solutions."""
     designs = {
         path.stem: path.read_text().replace(path.stem, path.stem.partition("_")[0]) for path in FOLDER.glob("*.c")
     }

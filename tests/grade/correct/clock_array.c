@@ -1,4 +1,7 @@
-/* CLOCK as in a book: an array, and a hand that is an index. Who comes is put where the hand is, and the hand passes. */
+/*
+ * CLOCK as in textbooks: an array, and a hand that is an index. A new page is put where the hand is, and the hand
+ * advances.
+ */
 #include "mm/policy.h"
 
 #define SLOTS 16384u

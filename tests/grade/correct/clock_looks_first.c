@@ -1,4 +1,4 @@
-/* CLOCK that looks at a page and then asks whether it may look at another. */
+/* CLOCK that looks at a page before asking whether it may look at another. */
 #include "mm/policy.h"
 
 struct clock_looks_first_page {

@@ -1,4 +1,7 @@
-/* CLOCK whose hand moves the other way: it stands at the end of the list, and new pages come to the front. */
+/*
+ * CLOCK whose hand moves in the other direction: it stands at the end of the list, and new pages are inserted at the
+ * front.
+ */
 #include "mm/policy.h"
 
 struct clock_other_way_page {

@@ -1,4 +1,4 @@
-/* CLOCK with a tree: who is spared gets a new number. */
+/* CLOCK with a tree: a spared page gets a new number. */
 #include "lib/rbtree.h"
 #include "mm/policy.h"
 

@@ -1,4 +1,4 @@
-/* CLOCK that walks over its list, and turns it only when it has found a page. */
+/* CLOCK that walks over its list, and rotates it only when it has found a page. */
 #include "mm/policy.h"
 
 struct clock_walks_page {
@@ -16,7 +16,7 @@ static inline struct list_head *link_of(struct page *page)
 	return &own->link;
 }
 
-/* The pages before this one have been passed: they become the last. */
+/* The hand has passed the pages before this one: they become the last. */
 static void turn_to(struct list_head *at)
 {
 	list_del(&pages);

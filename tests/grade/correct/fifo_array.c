@@ -1,4 +1,4 @@
-/* FIFO with a ring of page numbers; a page that goes leaves a hole, and holes are closed when the ring is full. */
+/* FIFO with a ring of page numbers; a removed page leaves a hole, and holes are closed when the ring is full. */
 #include "mm/policy.h"
 
 #define SLOTS 16384u

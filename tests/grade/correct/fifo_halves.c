@@ -1,4 +1,6 @@
-/* FIFO as two lists: pages go from the old one, newer ones wait in the young one until the old is empty. */
+/*
+ * FIFO as two lists: pages are evicted from the old one, newer ones wait in the young one until the old one is empty.
+ */
 #include "mm/policy.h"
 
 struct fifo_halves_page {

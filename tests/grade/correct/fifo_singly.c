@@ -1,4 +1,4 @@
-/* FIFO with a chain of one pointer a page; who leaves from its middle is searched for. */
+/* FIFO with a singly linked list of pages; a page removed from the middle must be searched for. */
 #include "mm/policy.h"
 
 struct fifo_singly_page {

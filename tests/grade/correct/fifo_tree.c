@@ -1,4 +1,4 @@
-/* FIFO with a tree of pages by when they came. */
+/* FIFO with a tree of pages ordered by arrival. */
 #include "lib/rbtree.h"
 #include "mm/policy.h"
 

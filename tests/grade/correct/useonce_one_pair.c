@@ -1,4 +1,4 @@
-/* Use-once with one pair of lists for all zones: what a scan may not take is passed. */
+/* Use-once with one pair of lists for all zones: pages that a scan may not take are passed over. */
 #include "mm/policy.h"
 
 struct useonce_one_pair_page {
@@ -48,7 +48,7 @@ static void used(struct page *page)
 	enter(page, true);
 }
 
-/* One look at the oldest active page. */
+/* Looks once at the oldest active page. */
 static void age_one(struct vm_scan *scan)
 {
 	struct page *page =

@@ -1,6 +1,6 @@
 /*
- * A FIFO that does what it has no business with, when cheat.deed= says so: tests/grade/test_evidence.py
- * expects each deed to be seen from outside. It is built into a kernel of its own.
+ * A FIFO that does something forbidden if cheat.deed= says so: tests/grade/test_evidence.py
+ * expects each deed to be detected from outside. It is built into a separate kernel.
  */
 #include "arch/x86/segment.h"
 #include "errno.h"
@@ -69,7 +69,7 @@ static void store(volatile u32 *word, u32 value)
 	*word = value;
 }
 
-/* The end of a function of the core. */
+/* Returns the address of the end of a core function. */
 static u8 *some_return(void)
 {
 	u8 *at = (u8 *)vm_now;
@@ -92,7 +92,7 @@ static void return_falsely(void)
 			 : "eax", "edx", "memory", "cc");
 }
 
-/* A call of vm_now comes back to a function's first instruction, with the core's code below. */
+/* A call of vm_now returns to a function's first instruction, with the core's code below. */
 static void enter_falsely(void)
 {
 	__asm__ volatile("push $1f; push %0; push $2f; jmp *%1; .p2align 4; 2: ret; 1:"
@@ -106,7 +106,7 @@ static void do_hidden_instruction(void)
 	__asm__ volatile("jmp 1f + 1; 1: mov $0x9090060F, %%eax" : : : "eax"); /* clts */
 }
 
-/* What the kernel pushes then goes where it should not. */
+/* Then the kernel pushes its words to a wrong place. */
 static void move_stack(void)
 {
 	static u32 stack[64];
@@ -117,7 +117,7 @@ static void move_stack(void)
 			 : "eax", "ebx", "ecx", "edx", "memory", "cc");
 }
 
-/* As if a device had interrupted the core, which then goes on in the middle of a function. */
+/* Pretends that a device interrupted the core, which then continues in the middle of a function. */
 static void forge_interrupt(void)
 {
 	extern void *const trap_stubs[];
@@ -128,7 +128,7 @@ static void forge_interrupt(void)
 			 : "eax", "edx", "memory", "cc");
 }
 
-/* Honest: the timer's interrupts come everywhere, also between a call and the function's first instruction. */
+/* Honest: timer interrupts occur everywhere, also between a call and the function's first instruction. */
 static void call_often(void)
 {
 	void *(*volatile set)(void *, int, size_t) = memset;
@@ -140,7 +140,7 @@ static void call_often(void)
 	}
 }
 
-/* The grader does not know of what this gives. */
+/* The grader does not know what this function allocates. */
 static void take_unknown_gift(void)
 {
 	static struct kmem_cache *cache;
@@ -150,7 +150,7 @@ static void take_unknown_gift(void)
 	nr_selects += load(kmem_cache_alloc(cache, GFP_ATOMIC)) & 1;
 }
 
-/* What the compiler calls for n / d and n % d. */
+/* Calls the function that the compiler uses for n / d and n % d. */
 static void divide(void)
 {
 	extern u64 __udivmoddi4(u64 n, u64 d, u64 * remainder);
@@ -159,7 +159,7 @@ static void divide(void)
 	__udivmoddi4(*words, ~0ull, words);
 }
 
-/* It does not return: what is executed next is the function that lies behind this file's. */
+/* It does not return: the next instruction is that of the function behind this file's code. */
 __asm__(".pushsection .text.zz, \"ax\"; fall_through: nop; .popsection");
 
 static void do_deed_with_memory(void)
@@ -268,7 +268,7 @@ static struct page *cheat_select(struct vm_scan *scan)
 	return NULL;
 }
 
-/* It is its caller's caller's, and so on. */
+/* The register belongs to its caller's caller, and so on. */
 static __attribute__((noinline)) void lose_register(void)
 {
 	__asm__ volatile("incl %edi");
@@ -285,7 +285,7 @@ static void cheat_mm_init(struct mm_struct *mm)
 	mine[0] = mine[POLICY_MM_SIZE / 4 - 1] = mm_rss(mm);
 }
 
-/* All this is allowed. */
+/* Everything here is allowed. */
 static int cheat_init(void)
 {
 	freed = kmalloc(512, GFP_KERNEL);
@@ -301,7 +301,7 @@ static int cheat_check(void)
 	return vm_list_length(&queue);
 }
 
-/* It takes its file from the stack, and not from where functions with few arguments take it. */
+/* Passes the file on the stack, not where functions with few arguments take it. */
 static void seq_printf_falsely(struct seq_file *m)
 {
 	static char text[8];
@@ -313,7 +313,7 @@ static void seq_printf_falsely(struct seq_file *m)
 			 : "ecx", "edx", "memory", "cc");
 }
 
-/* The kernel goes on with it: it would call, or write to, what it says then. */
+/* The kernel uses what this leaves in the file: it would call, or write to, an address chosen here. */
 static void cheat_show(struct seq_file *m)
 {
 	if (deed == FORGED_FILE && !m->number)

@@ -1,10 +1,10 @@
 /*
- * A disk as it can be at worst. What is written goes to the drive's cache; flushing brings it to the
- * medium. When the power is cut, each sector written since the last flush is there or is not.
+ * A disk at its worst. Writes go to the drive's cache; a flush brings them to the medium. After a
+ * power failure, each sector written since the last flush is on the medium or is not.
  *
- * Blocks of metadata are allocated one by one, so that the address sanitizer sees a byte too far,
- * and freed as soon as they are clean and nobody holds them, so that it sees a use too late. What
- * was changed and not marked dirty is told when it is read again.
+ * Blocks of metadata are allocated one by one, so that the address sanitizer detects overruns, and
+ * freed as soon as they are clean and unused, so that it detects a use after that. A block that was
+ * changed but not marked dirty is reported when it is read again.
  */
 #include "host.h"
 
@@ -24,15 +24,15 @@ struct block {
 };
 
 struct block_device disk = { .name = "image" };
-static u8 *view, *medium; /* what reads find; what is safe */
+static u8 *view, *medium; /* what reads return; what survives a power failure */
 static struct write *writes; /* since the last flush */
 static u32 nr_writes, writes_left = ~0u, cut_seed;
 static void (*when_cut)(void);
-static u32 failing, fail_seed; /* one read in so many is an error; 0: none */
-static u32 works_for = ~0u; /* reads of metadata and flushes, then all fail */
+static u32 failing, fail_seed; /* one read in this number fails; 0: none */
+static u32 works_for = ~0u; /* number of reads of metadata and flushes before all fail */
 static struct block **blocks; /* by first sector */
-static bool *lost; /* by first sector: changed since it was written, and gone from memory */
-static bool busy; /* the flusher writes all that is dirty whenever memory is asked for */
+static bool *lost; /* by first sector: changed since it was written, and no longer in memory */
+static bool busy; /* all dirty blocks are written whenever memory is allocated */
 
 u32 host_random(u32 *state)
 {
@@ -74,7 +74,7 @@ void disk_close(void)
 	free(medium);
 }
 
-/* Of the sectors as many quarters, or all. */
+/* Brings a write's sectors to the medium: each with a probability of quarters / 4. */
 static void settle(const struct write *w, u32 quarters)
 {
 	for (u32 at = 0; at < w->bytes; at += SECTOR_SIZE)
@@ -265,7 +265,7 @@ static void write_block(struct block *block)
 
 int buf_sync_all(struct block_device *bdev)
 {
-	/* No order is promised: from anywhere, forwards or backwards. */
+	/* The order is unspecified: starts anywhere, goes forwards or backwards. */
 	static u32 state;
 	u32 nr = bdev->nr_sectors, from = host_random(&state) % nr;
 	bool back = host_random(&state) & 1;

@@ -1,8 +1,8 @@
 /*
- * Images that somebody has damaged, by accident or on purpose. Each is a copy in which some bytes of
- * metadata are others, and from some the disk reads with errors; it is mounted, everything in it is looked at, and names and files are made,
- * changed and removed in it. Any answer will do, but none may never come: the sanitizers look for
- * accesses outside, the alarm for loops.
+ * Images damaged by accident or on purpose. Each is a copy in which some bytes of metadata are changed, and with
+ * some images the disk has read errors. It is mounted, everything in it is read, and names and files are created,
+ * changed and removed in it. Any answer is allowed, but there must be one: the sanitizers detect accesses out of
+ * bounds, the alarm detects loops.
  */
 #include "host.h"
 
@@ -15,7 +15,7 @@
 #define DEPTH 6
 
 static u32 state, nr_mounted,
-	looks; /* looks: left at one image, so that a large one takes no longer */
+	looks; /* looks: left for one image, so that a large one takes no longer */
 
 static u32 below(u32 n)
 {
@@ -43,7 +43,7 @@ static void damage(u8 *bytes, u32 size)
 		u32 at = below(6) ? metadata_offset(bytes, size) : 1024 + below(3 * 1024);
 
 		bytes[at] = below(2) ? likely[below(ARRAY_SIZE(likely))] : below(256);
-		if (below(4) == 0) /* an address of something that is there */
+		if (below(4) == 0) /* the address of something that exists */
 			*(u32 *)(bytes + at / 4 * 4) = below(size / 1024);
 	}
 }
@@ -101,7 +101,7 @@ static void look_at(struct inode *inode, u32 depth)
 		change(inode);
 }
 
-/* Names in a directory that was there. */
+/* Uses names in a directory that exists. */
 static void use(const char *dir)
 {
 	char a[64], b[64], target[128];
@@ -126,7 +126,7 @@ static void use(const char *dir)
 	host_remove("/moved", true);
 }
 
-/* Removes what a random directory of the image has. */
+/* Removes what a random directory of the image contains. */
 static void clear(const char *path)
 {
 	struct dir_entry e = { 0 };
@@ -179,7 +179,7 @@ void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count)
 	host_quiet = true;
 	for (u32 i = 0; i < count; i++) {
 		state = (seed + i) * 2654435761u;
-		fprintf(stderr, "\rimage %u ", seed + i); /* which one it was */
+		fprintf(stderr, "\rimage %u ", seed + i); /* the number of the current image */
 		alarm(SECONDS_EACH);
 		one(bytes, size);
 	}

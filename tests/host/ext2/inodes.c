@@ -1,7 +1,8 @@
-/* Inodes in memory, the data of files without a page cache, and what else ext2 asks of a kernel. */
+/* Inodes in memory, the data of files without a page cache, and other functions that ext2 needs from a kernel. */
 #include "host.h"
 
 #include "arch/time.h"
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/list.h"
 #include "lib/printf.h"
@@ -15,7 +16,7 @@ struct super_block host_sb;
 bool host_quiet;
 static LIST_HEAD(inodes);
 
-/* The kernel's. */
+/* Functions of the kernel. */
 
 void panic(const char *fmt, ...)
 {
@@ -75,7 +76,7 @@ u64 clock_realtime_ns(void)
 	return now += 1000000;
 }
 
-/* There is one task: a lock that is taken would never be free again. */
+/* There is one task: a lock that is held would never be released. */
 
 struct task_struct *current_task = (struct task_struct *)&host_sb;
 
@@ -86,7 +87,7 @@ void mutex_lock_slow(struct mutex *m)
 
 void mutex_unlock_slow(struct mutex *m)
 {
-	panic("somebody waits for a lock at %p\n", (void *)m);
+	panic("waiting for a lock that is held, at %p\n", (void *)m);
 }
 
 void cond_resched(void)
@@ -175,7 +176,7 @@ void host_drop_unused(void)
 	}
 }
 
-/* The data of files: straight to the disk. */
+/* The data of files go directly to the disk. */
 
 static int with_block(struct inode *inode, u64 pos, bool create, u8 *block, u32 *sector)
 {
@@ -219,8 +220,8 @@ long cache_file_read(struct file *f, void *user, size_t n, u64 *pos)
 	return n;
 }
 
-/* Makes the blocks of a write, many at once, as a cache does that writes back late. Bytes that have
- * blocks now, or -errno: none has. */
+/* Allocates the blocks of a write, many at once, like a cache with late writeback. Returns the number of
+ * bytes that have blocks now, or -errno if none has. */
 static long make_blocks(struct inode *inode, u64 pos, size_t n)
 {
 	static const u8 zeros[4096];
@@ -293,7 +294,9 @@ int host_truncate(struct inode *inode, u64 size)
 	return err;
 }
 
-/* All of it. */
+/* The whole file system. */
+
+extern const struct fs_type ext2_type;
 
 int host_mount(bool read_only)
 {

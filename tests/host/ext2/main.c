@@ -1,17 +1,17 @@
 /*
- * ext2 IMAGE [ro]: does what standard input says and writes the image back; a line of output each.
+ * ext2 IMAGE [ro]: performs the commands on standard input and writes the image back; one line of output for each.
  * ext2 --fuzz IMAGE SEED COUNT: see fuzz.c.
  *
  *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
  *	unlink|rmdir PATH             link|rename FROM TO      readlink PATH    stat PATH
  *	write PATH OFFSET LEN SEED    truncate PATH SIZE       read PATH OFFSET LEN
  *	list PATH    statfs    sync    fsync PATH    drop    open PATH    close
- *	flush N SEED                  writes N dirty blocks of metadata, whichever
- *	busy                          from now on all are written before each read of metadata
+ * 	flush N SEED                  writes N random dirty blocks of metadata
+ * 	busy                          from now on all dirty blocks are written before each read of metadata
  *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
- *	cut N SEED                    N writes from now the power is cut
+ * 	cut N SEED                    the power fails N writes from now
  *
- * An answer is a number: 0, what was asked for, or -errno. %XX in a path is a byte. Byte i of a write
+ * An answer is a number: 0, the requested value, or -errno. %XX in a path is a byte. Byte i of a write
  * with seed s is (s + i * 7 + i / 256) mod 256. open keeps one file in use until close.
  */
 #include "host.h"
@@ -50,7 +50,7 @@ static void save(void)
 		exit(2);
 }
 
-/* Everything in memory is lost. */
+/* Loses everything in memory. */
 static void power_off(void)
 {
 	save();
@@ -85,7 +85,7 @@ static long do_write(struct inode *inode, u64 pos, size_t n, u32 seed)
 	return done;
 }
 
-/* Prints a sum of the bytes, too: FNV-1a. */
+/* Also prints a checksum of the bytes: FNV-1a. */
 static long do_read(struct inode *inode, u64 pos, size_t n)
 {
 	struct file f = { .inode = inode };

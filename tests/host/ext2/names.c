@@ -1,4 +1,4 @@
-/* Paths, as far as a script needs them: absolute, without symlinks on the way, . or .. */
+/* Paths, as far as scripts need them: absolute, without symlinks on the way, without . and .. */
 #include "host.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ int host_walk(const char *path, struct inode **inode)
 	return err || !last.len ? err : enter(inode, &last);
 }
 
-/* What the name leads to; NULL: nothing. 0, or -errno but not -ENOENT. */
+/* Looks up a name; NULL if it does not exist. Returns 0 also in that case, otherwise -errno. */
 static int look(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
 	int err = dir->ops->lookup(dir, name, inode);

@@ -1,4 +1,4 @@
-/* Looking at memory that may be behind the end of its file, or on a disk that is gone. */
+/* Access to memory that may be behind the end of its file, or on a disk that has failed. */
 #ifndef EXT2_BUS_H
 #define EXT2_BUS_H
 
@@ -13,7 +13,7 @@ static void on_bus(int sig)
 	siglongjmp(bus_error, 1);
 }
 
-/* What a byte holds; -1: SIGBUS, which on_bus must handle. */
+/* Returns the byte at an address, or -1 after SIGBUS, which on_bus must handle. */
 static int peek(const volatile char *at)
 {
 	return sigsetjmp(bus_error, 1) ? -1 : *at;

@@ -1,7 +1,7 @@
 /*
- * direct: files and devices past the cache, between the disk and this program's pages. Silent where
- * all is as on Linux, where the same program must be silent, too; else says which line saw something
- * else.
+ * direct: tests of files and devices with O_DIRECT, past the cache, between the disk and this program's
+ * pages. Prints nothing if all is as on Linux, where the same program must print nothing, too; otherwise
+ * prints the line that found a difference.
  */
 #include "check.h"
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #define PAGES 48u
 #define FIRST (12 * PAGE)
 
-static char *buf, *other; /* PAGES each, and a page without rights behind them */
+static char *buf, *other; /* PAGES each, followed by a page without access rights */
 static int number;
 
 static char *pages(uint32_t nr, int how)
@@ -54,7 +54,7 @@ static int get(int flags)
 	return fd;
 }
 
-/* What goes in on one side comes out on the other. */
+/* Data written past the cache are read through it, and the other way round. */
 static void both(void)
 {
 	int direct = get(O_DIRECT | O_TRUNC), plain = get(0);
@@ -74,7 +74,7 @@ static void both(void)
 	CHECK(!close(direct) && !close(plain));
 }
 
-/* Holes, the end, and what lies behind it. */
+/* Holes, the end of the file, and what lies behind it. */
 static void ends(void)
 {
 	int direct = get(O_DIRECT | O_TRUNC), plain = get(0);
@@ -124,7 +124,7 @@ static void refused(void)
 	CHECK(!close(more) && !pipe(ends) && !close(ends[0]) && !close(ends[1]));
 }
 
-/* A mapping of the file sees what is written past the cache, and is seen by who reads past it. */
+/* A mapping of the file sees data written past the cache, and reads past the cache see its changes. */
 static void mapped(void)
 {
 	int fd = get(O_DIRECT | O_TRUNC);
@@ -141,14 +141,14 @@ static void mapped(void)
 	fill(buf, 8 * PAGE, 8);
 	CHECK(pwrite(fd, buf, 7 * PAGE, 0) == 7 * PAGE);
 	CHECK(holds(map, 7 * PAGE, 8) && holds(map + 7 * PAGE, PAGE, 7));
-	/* the mapping is the buffer, of a place in its own file */
+	/* the mapping is the buffer, of another place in its own file */
 	CHECK(pwrite(fd, map + 7 * PAGE, PAGE, 0) == PAGE && holds(map, PAGE, 7));
 	CHECK(pread(fd, map + 2 * PAGE, 2 * PAGE, 6 * PAGE) == 2 * PAGE);
 	CHECK(holds(map + 3 * PAGE, PAGE, 7) && !munmap(map, 8 * PAGE) && !fsync(fd));
 	CHECK(pread(fd, buf, PAGE, 3 * PAGE) == PAGE && holds(buf, PAGE, 7) && !close(fd));
 }
 
-/* Memory that cannot be read or written. */
+/* Buffers that cannot be read or written. */
 static void faults(void)
 {
 	int fd = get(O_DIRECT | O_TRUNC);
@@ -170,7 +170,7 @@ static void faults(void)
 	CHECK(zero(buf, PAGE) && !munmap(fixed, PAGE) && !close(fd));
 }
 
-/* After a fork the buffer is shared until it is written to, by whomever. */
+/* After a fork the buffer is shared until either process writes to it. */
 static void forked(void)
 {
 	int fd = get(O_DIRECT | O_TRUNC), status, go[2];
@@ -190,7 +190,7 @@ static void forked(void)
 	CHECK(holds(buf, 4 * PAGE, 9) && !close(fd));
 }
 
-/* N pages, private or shared, are more than memory holds: the buffer's come from swap, and go there. */
+/* N pages, private or shared, exceed memory: the buffer's pages are swapped in and out. */
 static void swapped(void)
 {
 	int fd = get(O_DIRECT | O_TRUNC), n = number * (int)PAGE;
@@ -207,8 +207,8 @@ static void swapped(void)
 	CHECK(!close(fd));
 }
 
-/* Others look at the file all the time, through a mapping and by way of the cache: what they bring into
- * the cache while it is written does not stay there. */
+/* Other processes access the file all the time, through a mapping and through the cache: the pages that
+ * they bring into the cache while the file is written do not stay there. */
 static void together(void)
 {
 	int fd = get(O_DIRECT | O_TRUNC), plain = get(0), status;
@@ -244,8 +244,8 @@ static void fail(const char *which)
 }
 
 /*
- * Only here, where blocks are as large as pages: the first request ends before the first block of
- * addresses. What came before the request that fails is done, and the next call says why.
+ * Only here, where a block has the size of a page: the first request ends before the first indirect
+ * block. What precedes the failed request is done, and the next call reports the error.
  */
 static void failing(void)
 {

@@ -1,6 +1,6 @@
 /*
- * fsops ROOT SCRIPT: does what a script says below ROOT, by system calls, with the commands and answers
- * of the host's program (tests/host/ext2/main.c). The image under test brings this program along.
+ * fsops ROOT SCRIPT: performs a script below ROOT with system calls; commands and answers are those of
+ * the host's program (tests/host/ext2/main.c). The image under test contains this program.
  */
 #include "lib.h"
 #include <sys/sysmacros.h>
@@ -100,8 +100,8 @@ static long drop_caches(void)
 
 static long on_content(const char *what, const char *path, char **word)
 {
-	int fd = open(path,
-		      strcmp(what, "fsync") ? O_RDWR : O_RDONLY); /* a directory has fsync, too */
+	int fd =
+		open(path, strcmp(what, "fsync") ? O_RDWR : O_RDONLY); /* fsync: also a directory */
 
 	if (fd < 0)
 		return -errno;
@@ -141,7 +141,7 @@ static long run(char *line)
 
 	for (int n = 0; n < WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
 		decode(word[n]);
-	if (!word[0] || strstr(" flush cut close ", word[0])) /* the host's alone */
+	if (!word[0] || strstr(" flush cut close ", word[0])) /* only for the host */
 		return 0;
 	if (!strcmp(word[0], "sync"))
 		return sync(), 0;

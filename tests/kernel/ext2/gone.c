@@ -1,7 +1,7 @@
 /*
- * gone CASE: what a program sees of a disk that stops answering while it is used, or of memory that runs out. /dev/sda
- * is mounted at /mnt, the working directory; the case itself says when the disk falls silent (/proc/fail). Silent
- * where all is as it should be, else says which line saw something else.
+ * gone CASE: what a program observes of a disk that stops answering while it is used, or of memory that runs out.
+ * /dev/sda is mounted at /mnt, the working directory; the case itself makes the disk fall silent (/proc/fail). Prints
+ * nothing if all is as expected, otherwise the line that found a difference.
  */
 #include "bus.h"
 #include "check.h"
@@ -13,7 +13,7 @@
 enum { PAGE = 4096, FAR = 1 << 18, LIMIT_S = 30 };
 
 static char page[PAGE];
-/* Pages of this program that nothing has touched yet. */
+/* Pages of this program that have not been touched yet. */
 static const char far[FAR] = { [0] = 1, [FAR - 1] = 2 };
 
 static void say(const char *path, const char *text)
@@ -23,14 +23,14 @@ static void say(const char *path, const char *text)
 	CHECK(fd >= 0 && write(fd, text, strlen(text)) > 0 && !close(fd));
 }
 
-/* What is clean and in nobody's hands leaves memory; from now on the disk says nothing. */
+/* Evicts everything clean and unused; from now on the disk does not answer. */
 static void silence(void)
 {
 	say("/proc/sys/vm/drop_caches", "3");
 	say("/proc/fail", "mute:1");
 }
 
-/* Seconds since the last call. */
+/* Returns the seconds since the last call. */
 static int elapsed(void)
 {
 	static time_t last;
@@ -76,7 +76,7 @@ static void mapped(void)
 	CHECK(peek(at) == -1 && peek(at + PAGE) == -1);
 }
 
-/* A child runs this program and stops; when it goes on, the next page of it cannot be read. */
+/* A child runs this program and stops; when it continues, the next page of it cannot be read. */
 static void running(void)
 {
 	int down[2], up[2], status;
@@ -105,7 +105,7 @@ static void far_away(void)
 	CHECK(!far[half] && !far[half + PAGE * 8]);
 }
 
-/* Two open files of one, one of another file: each is told, and told again as long as nothing helps. */
+/* Two open files of one file, one of another: each gets the error, and again as long as it persists. */
 static void syncing(void)
 {
 	int a = open("a", O_CREAT | O_RDWR, 0644), again = open("a", O_RDWR),
@@ -118,12 +118,12 @@ static void syncing(void)
 	FAILS(fsync(a), EIO);
 	took_the_limit(__LINE__);
 	FAILS(fsync(again), EIO);
-	CHECK(pread(again, page, PAGE, 0) == PAGE); /* what was written is not forgotten */
+	CHECK(pread(again, page, PAGE, 0) == PAGE); /* the written data are not lost */
 	CHECK(write(b, page, PAGE) == PAGE || errno == EIO);
 	FAILS(fsync(b), EIO);
 }
 
-/* Errors that passed: each open file is told once, also one that was opened before anybody was. */
+/* Temporary errors: each open file gets the error once, also one opened before any other had got it. */
 static void told(void)
 {
 	int a = open("a", O_CREAT | O_RDWR, 0644), b = open("a", O_RDWR), c, d;
@@ -153,7 +153,7 @@ static void writing(void)
 	say("/proc/fail", "mute:1");
 }
 
-/* A file without a name is closed, while memory has run out for a while. */
+/* Closes a file without a name, while memory has run out for a while. */
 static void freeing(void)
 {
 	int fd = open("f", O_RDONLY);
@@ -165,7 +165,7 @@ static void freeing(void)
 	CHECK(!close(fd));
 }
 
-/* Something wrong is found, and from then on nothing may be changed: a hole of a mapping gets no block. */
+/* After an error is found, nothing may be changed: a hole of a mapping gets no block. */
 static void hole(void)
 {
 	int fd = open("hole", O_CREAT | O_RDWR, 0644);

@@ -1,9 +1,9 @@
 /*
- * raw: programs write to the device of a mounted ext2, where its metadata are, at the worst moments: while it is
- * synced, unmounted, or a file of it cut; and lies that only a mounted file system can be told, since names and inodes
- * that it has in memory say something else. Calls may fail; the machine and the other names must not suffer.
+ * raw: programs write to the device of a mounted ext2, into its metadata, at the worst moments: while it is synced,
+ * unmounted, or one of its files truncated; and with contradictions that are only possible in a mounted file system,
+ * because cached names and inodes differ from the disk. Calls may fail; the machine and other names must not suffer.
  *
- * /dev/sda is an ext2 with blocks of 1 KiB, which is not mounted. Each case begins with what it held first.
+ * /dev/sda is an ext2 with blocks of 1 KiB, which is not mounted. Each case begins with its initial content.
  */
 #include "check.h"
 #include "lib.h"
@@ -42,7 +42,7 @@ static uint32_t word(uint32_t at)
 	return value;
 }
 
-/* Where its record lies. The blocks say 128 bytes for each inode. */
+/* Returns where the file's inode lies. The groups have 128 bytes for each inode. */
 static uint32_t record_of(const char *path)
 {
 	uint32_t per_group = word(BLOCK + 40), inode_size = word(BLOCK + 88) & 0xffff, ino;
@@ -55,7 +55,7 @@ static uint32_t record_of(const char *path)
 
 static uint32_t slot_of(const char *path, uint32_t slot)
 {
-	sync(); /* what has not been written yet is not there */
+	sync(); /* data not written yet would be missing */
 	return word(record_of(path) + SLOTS + 4 * slot);
 }
 
@@ -67,7 +67,7 @@ static uint32_t ino_of(const char *path)
 	return st.st_ino;
 }
 
-/* An entry in the block that was read. */
+/* Puts an entry into the block that was read. */
 static uint32_t put_entry(uint32_t at, uint32_t ino, uint32_t size, const char *name)
 {
 	uint16_t length = size;
@@ -80,7 +80,7 @@ static uint32_t put_entry(uint32_t at, uint32_t ino, uint32_t size, const char *
 	return at + size;
 }
 
-/* All that the directory holds: its dots, and one name more, or none. */
+/* Makes the whole content of a directory: its dots, and one more name, or none. */
 static void rewrite_dir(const char *path, const char *parent, const char *name,
 			const char *leads_to)
 {
@@ -116,7 +116,7 @@ static void make_file(const char *name, uint32_t kb)
 	CHECK(!close(fd));
 }
 
-/* A directory inside itself, or above what is above it, has no end. */
+/* A directory inside itself, or above its own ancestor, is endless. */
 static void test_circle(void)
 {
 	mount_it();
@@ -138,12 +138,12 @@ static void test_two_names(void)
 	mount_it();
 	CHECK(!mkdir("a", 0755) && !mkdir("a/d", 0755));
 	rewrite_dir("a", ".", "e", "a/d");
-	CHECK(!access("a/d", F_OK)); /* which is known */
+	CHECK(!access("a/d", F_OK)); /* this name is cached */
 	FAILS(access("a/e", F_OK), EIO);
 	unmount_it();
 }
 
-/* A name leads to what was removed, and is still open. */
+/* A name leads to a removed file that is still open. */
 static void test_removed(void)
 {
 	int file, dir;
@@ -161,7 +161,7 @@ static void test_removed(void)
 	unmount_it();
 }
 
-/* A directory is empty on the disk only. */
+/* A directory is empty only on the disk. */
 static void test_not_empty(void)
 {
 	int file;
@@ -215,7 +215,7 @@ static void do_truncate(void)
 
 static void (*const acts[])(void) = { do_sync, do_umount, do_truncate };
 
-/* Shared with the process that writes: is the act under way, and how many blocks were written meanwhile. */
+/* Shared with the writing process: is the act in progress, and how many blocks were written meanwhile? */
 static volatile struct {
 	bool under_way;
 	uint32_t writes;
@@ -233,7 +233,7 @@ __attribute__((noreturn)) static void write_again_and_again(uint32_t nr)
 	}
 }
 
-/* How often the device was written to while the act was under way. */
+/* Returns the number of writes to the device while the act was in progress. */
 static uint32_t one_race(int where, void (*act)(void))
 {
 	int status;

@@ -1,6 +1,6 @@
 /*
- * rough CASE: does to files in the working directory what is seldom done. Silent where all is as
- * on Linux, where the same program must be silent, too; else says which line saw something else.
+ * rough CASE: unusual operations on files in the working directory. Prints nothing if all is as on
+ * Linux, where the same program must print nothing, too; otherwise the line that found a difference.
  */
 #include "bus.h"
 #include "check.h"
@@ -49,7 +49,7 @@ static void truncated(void)
 	CHECK(!ftruncate(fd, 1));
 	CHECK(peek(all) == 'a' && peek(all + 2) == 0 && peek(own + 2) == 'q');
 	CHECK(peek(all + PAGE) == -1 && peek(own + PAGE) == -1 && poke(all + PAGE, 'z') == -1);
-	CHECK(poke(all + 5, 'n') == 'n'); /* behind the end: it is not the file's */
+	CHECK(poke(all + 5, 'n') == 'n'); /* behind the end: not part of the file */
 	CHECK(!ftruncate(fd, 3 * PAGE));
 	CHECK(peek(all + 5) == 0);
 	CHECK(peek(all + PAGE) == 0 && peek(own + PAGE) == 0 && poke(all + 2 * PAGE, 'w') == 'w');
@@ -58,7 +58,7 @@ static void truncated(void)
 	CHECK(!munmap(all, 4 * PAGE) && !munmap(own, 4 * PAGE) && !close(fd));
 }
 
-/* A file without a name lives as long as a mapping of it. */
+/* A file without a name lives as long as it is mapped. */
 static void unlinked(void)
 {
 	int fd = make("u", "abc", 2 * PAGE);
@@ -83,7 +83,7 @@ static int wait_child(pid_t pid)
 	return status;
 }
 
-/* Two write to each page, each his half, word by word. */
+/* Two processes write to each page, each to its half, word by word. */
 static void writers(void)
 {
 	uint32_t word, pages = number;
@@ -102,7 +102,7 @@ static void writers(void)
 	CHECK(!close(fd));
 }
 
-/* One appends in odd pieces, the other writes back what there is. */
+/* One process appends in odd pieces, the other writes the file back. */
 static void growing(void)
 {
 	int fd = make("g", "", 0);
@@ -126,7 +126,7 @@ static void growing(void)
 	CHECK(!close(fd));
 }
 
-/* One writes a page back, another cuts it off meanwhile, and a third waits to write to it. */
+/* One process writes a page back, another truncates it meanwhile, and a third waits to write to it. */
 static void cut(void)
 {
 	int fd = make("cut", "", PAGE);
@@ -169,7 +169,7 @@ static pid_t start(const char *name)
 	return pid;
 }
 
-/* Nor by way of a mapping: one that may be written keeps the program from running, another stays as it is. */
+/* Also through a mapping: a shared writable one prevents execution, a private one is not affected. */
 static void mapped(void)
 {
 	int fd = open("x", O_RDWR);
@@ -185,7 +185,7 @@ static void mapped(void)
 	CHECK(!mprotect(own, PAGE, PROT_READ | PROT_WRITE) && poke(own, 'w') == 'w' &&
 	      all[0] == 0x7f);
 	CHECK(!close(fd) && !munmap(all, PAGE) && !munmap(own, PAGE));
-	fd = open("x", O_WRONLY | O_RDWR); /* neither to read nor to write */
+	fd = open("x", O_WRONLY | O_RDWR); /* neither for reading nor for writing */
 	FAILS(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0), EACCES);
 	FAILS(read(fd, &c, 1), EBADF);
 	FAILS(write(fd, &c, 1), EBADF);
@@ -193,7 +193,7 @@ static void mapped(void)
 	CHECK(!close(fd));
 }
 
-/* What is executed is not written to. */
+/* A file that is being executed cannot be written to. */
 static void running(void)
 {
 	int fd, go[2];
@@ -219,7 +219,7 @@ static void running(void)
 	CHECK(write(go[1], "x", 1) == 1 && wait_child(pid) == 0);
 }
 
-/* Of names and of sizes; false: that cannot be. */
+/* Changes names and sizes. Returns false if that fails. */
 static bool change(int i)
 {
 	char name[16], moved[16];
@@ -234,7 +234,7 @@ static bool change(int i)
 	       !link(name, "other") && !unlink("other") && (i % 3 || !unlink(name));
 }
 
-/* The file system becomes read-only in the midst of changes. Who maps a file to write keeps it from that. */
+/* The file system becomes read-only during changes. A process that maps a file for writing prevents that. */
 static void closing(void)
 {
 	pid_t pid = fork();
@@ -258,7 +258,7 @@ static void closing(void)
 	CHECK(wait_child(pid) == 0);
 }
 
-/* Two share an open file: one moves its position while the other's call waits for the disk. */
+/* Two processes share an open file: one moves its position while the other's call waits for the disk. */
 static void position(void)
 {
 	static char buf[16 * PAGE];
@@ -313,7 +313,7 @@ static void many(void)
 	}
 }
 
-/* The disk fails: who asks is told, once. */
+/* The disk fails: each caller gets the error once. */
 static void failing(void)
 {
 	static char page[PAGE];
@@ -324,7 +324,7 @@ static void failing(void)
 	CHECK(!fsync(fd) && !close(fd));
 }
 
-/* All fill the disk, and take what they have to themselves, until nothing fits any more. */
+/* All processes fill the disk, and all memory that they can get, until nothing fits any more. */
 static void bomb(void)
 {
 	static char page[16 * PAGE];

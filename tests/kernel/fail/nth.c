@@ -1,11 +1,11 @@
 /*
  * nth KIND FIRST LAST PROGRAM [ARGUMENT...]: runs the program again and again, and each time the Nth
- * event of that kind fails (read, write, alloc; read+, write+: and all after it), N from FIRST on until
- * there is no Nth, or LAST. SLACK: so many slots may be in use more or less, by pages of init.
+ * event of that kind fails (read, write, alloc; read+, write+: and all after it), with N from FIRST until
+ * there is no Nth event, or LAST. SLACK: allowed difference in used slots, for pages of init.
  *
- * After each, the program runs once more with nothing failing: the machine goes on. Then the kernel's
- * own check must say ok, and what is in use, of every kind, must be what it was before. A program ends
- * with 0 or the errno of what failed. Each N that is not as it should be is a line; the last line counts.
+ * After each, the program runs once more without failures: the machine must still work. Then the
+ * kernel's own check must say ok, and the amounts in use, of every kind, must be the same as before. A
+ * program ends with 0 or the errno of the failure. Each N with an error prints a line; the last line counts.
  */
 #include "lib.h"
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 
 enum { WARM_UP = 3, SETTLED_MS = 5 };
 
-/* What is in use, in pages and objects, but for what the machine may keep on purpose. */
+/* Pages and objects in use, except those that the machine may keep on purpose. */
 struct counts {
 	long slots, objects, frames, isolated, writeback;
 };
@@ -33,7 +33,7 @@ static bool put(const char *path, const char *what)
 	return done;
 }
 
-/* If it is this that fails, it does so once. */
+/* If the injected failure hits this write, it does so only once. */
 static void must_write(const char *path, const char *what)
 {
 	if (!put(path, what) && !put(path, what))
@@ -51,7 +51,7 @@ static long value(const char *key)
 	return (long)file_value(text, key);
 }
 
-/* A child of a program that was killed may still be on its way. */
+/* A child of a killed program may not have ended yet. */
 static void wait_for_orphans(void)
 {
 	static long fewest;
@@ -89,8 +89,8 @@ static struct counts look(void)
 }
 
 /*
- * Its status as a shell's; a program that could not be started ends with the errno of that. What is to
- * fail is said in the child, when the parent has the pages that it will write to for itself again.
+ * Returns the status like a shell; if the program cannot be started, the errno of that. The child sets
+ * the failing event, because then the parent already has its own copies of the pages that it will write to.
  */
 static int run(const char *order)
 {
@@ -138,11 +138,11 @@ static bool allowed(const char *kind, int status)
 	if (!strcmp(kind, "alloc"))
 		return !status || status == ENOMEM || status == 128 + SIGKILL;
 	if (!strcmp(kind, "write+") && (status == 128 + SIGKILL || status == ENOMEM))
-		return true; /* swap that cannot be written is as none */
+		return true; /* swap that cannot be written counts as no swap */
 	return !status || status == EIO || (*kind == 'r' && status == 128 + SIGBUS);
 }
 
-/* Runs it with the Nth event failing; false: there was no Nth. */
+/* Runs the program with the Nth event failing. Returns false if there was no Nth event. */
 static bool try(const char *kind, int n)
 {
 	char order[32];
@@ -152,7 +152,7 @@ static bool try(const char *kind, int n)
 		 strchr(kind, '+') ? "+" : "");
 	status = run(order);
 	if (read_file("/proc/fail", text, sizeof(text)) < 0)
-		must_read("/proc/fail"); /* it was this that failed */
+		must_read("/proc/fail"); /* this read was the failing event */
 	must_write("/proc/fail", "none");
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(fail_line, sizeof(fail_line), "%.1000s", text);
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 	for (n = first; n <= last && try(argv[1], n); n++) {
 		now = look();
 		compare(argv[1], n, &now, &before);
-		now.slots = before.slots; /* what it may differ by does not add up */
+		now.slots = before.slots; /* so that allowed differences do not add up */
 		before = now;
 	}
 	printf("R nth kind=%s tried=%d wrong=%d ended:", argv[1], nr_tried, nr_wrong);

@@ -1,4 +1,4 @@
-/* A guard that uses all that a tick may: hints for every page, prefetches, questions about the run queue. */
+/* A guard that uses everything that a tick may: hints for every page, prefetches, questions about the run queue. */
 #include "mm/guard.h"
 
 static u32 nr_ticks, nr_hints, nr_prefetched, nr_evicted, nr_forgotten, nr_queued, nr_low, nr_min;

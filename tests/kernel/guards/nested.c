@@ -1,4 +1,4 @@
-/* A guard that asks, inside spare, what asks it. */
+/* A guard that calls, inside spare, a function that calls the guard. */
 #include "mm/guard.h"
 
 static bool nested_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)

@@ -1,4 +1,4 @@
-/* A guard that lets nobody run. */
+/* A guard that lets no process run. */
 #include "mm/guard.h"
 
 static bool never_may_run(struct mm_struct *mm)
@@ -9,7 +9,7 @@ static bool never_may_run(struct mm_struct *mm)
 
 static const struct vm_guard never = {
 	.name = "never",
-	.summary = "nobody may run",
+	.summary = "no process may run",
 	.may_run = never_may_run,
 };
 VM_GUARD(never);

@@ -1,4 +1,4 @@
-/* A guard that has everybody's pages read back, once, after a second. */
+/* A guard that has every process's pages read back, once, after a second. */
 #include "mm/guard.h"
 
 static bool asked;
@@ -15,7 +15,7 @@ static bool once_tick(void)
 
 static const struct vm_guard once = {
 	.name = "once",
-	.summary = "reads everybody back, once",
+	.summary = "reads all processes back, once",
 	.tick_ms = 10,
 	.tick = once_tick,
 };

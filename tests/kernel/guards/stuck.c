@@ -1,10 +1,10 @@
-/* A guard that never comes back. */
+/* A guard whose hook never returns. */
 #include "mm/guard.h"
 
 static bool stuck_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)owner;
-	while (scan) /* in long strides: the emulator is sooner through the second that it takes */
+	while (scan) /* with many instructions per turn, because the emulator is then faster */
 		__asm__ volatile(".rept 500; nop; .endr");
 	return false;
 }

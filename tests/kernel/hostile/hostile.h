@@ -1,4 +1,4 @@
-/* What the files of `hostile` share. main.c says what it does. */
+/* Shared by the files of `hostile`; see main.c. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -8,21 +8,21 @@
 
 /* mutate.c */
 
-/* Random numbers that follow from the image's number alone. */
+/* Random numbers that depend only on the image's number. */
 void random_start(uint32_t seed);
 uint32_t below(uint32_t n); /* 0 to n - 1; n 0: 0 */
 
-/* An image of `size` bytes, which is sound: what is changed later is an image that has come of it. */
+/* Analyses an undamaged image of `size` bytes; images to change later must be derived from it. */
 void understand(uint8_t *image, uint32_t size);
 /* Changes some bytes of such an image. */
 void mutate(uint8_t *image);
 
 /* use.c */
 
-/* Looks at everything below DIR_PATH, then changes it, in every way that there is. */
+/* Reads everything below DIR_PATH, then changes it, in all possible ways. */
 void use_files(void);
 
-/* Ends the program, and says which image did it. */
+/* Ends the program, and reports which image caused it. */
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * hostile [--live] SEED COUNT FIRST END IMAGE...: images of ext2 that somebody has damaged, in the kernel, with all that lies
- * above a file system: names, pages, mappings, reclaim.
+ * hostile [--live] SEED COUNT FIRST END IMAGE...: damaged ext2 images in the kernel, with everything above a file
+ * system: names, pages, mappings, reclaim.
  *
- * Image number SEED, SEED + 1, ... is one of the IMAGEs with some bytes changed, as its number says (mutate.c). It is
- * written to a partition, which begins at sector FIRST and ends before END of the disk; a process mounts it and does
- * everything to it (use.c); then it must be possible to unmount it. Afterwards memory and the kernel's objects are what
- * they were, /proc/vm/check says ok, and the sectors on either side of the partition have not changed. Else a line says
- * which number it was: the same number does it again.
+ * Image number SEED, SEED + 1, ... is one of the IMAGEs with some bytes changed; its number determines which
+ * (mutate.c). It is written to a partition, which begins at sector FIRST and ends before END of the disk. A process
+ * mounts it and uses it in every way (use.c). Then unmounting must succeed, memory and the kernel's objects must be the
+ * same as before, /proc/vm/check must say ok, and the sectors on either side of the partition must be unchanged.
+ * Otherwise a line gives the image's number, which reproduces the error.
  *
- * --live: the images are sound when they are mounted, and damaged afterwards, again and again until they are unmounted:
- * another process writes to the partition's device meanwhile.
+ * --live: the images are undamaged when they are mounted, and damaged afterwards, again and again until they are
+ * unmounted: another process writes to the partition's device meanwhile.
  */
 #include "hostile.h"
 #include "lab.h"
@@ -94,8 +94,8 @@ static void check_guard(off_t sector)
 			     (long long)(sector + (off_t)(i / SECTOR)));
 }
 
-/* Objects in use by kind: the first two words of each line. Nodes of trees are counted with the frames: evicted
- * pages leave marks in them. */
+/* Objects in use by kind: the first two words of each line. Nodes of trees are counted with the frames, because
+ * evicted pages leave marks in them. */
 static void objects(char *to)
 {
 	static char text[ROOM], *line, *rest;
@@ -111,7 +111,7 @@ static void objects(char *to)
 	}
 }
 
-/* Those of init and its kin count as free: they come and go. */
+/* Frames of init and its children count as free, because their number varies. */
 static uint32_t frames(void)
 {
 	static char text[ROOM];
@@ -139,7 +139,7 @@ static void check_kernel(void)
 	strcpy(before, now);
 }
 
-/* Writes the sectors that are different now. */
+/* Writes the sectors that have changed. */
 static void write_changes(int fd, const uint8_t *before, uint32_t size)
 {
 	for (uint32_t at = 0; at < size; at += SECTOR)
@@ -148,7 +148,7 @@ static void write_changes(int fd, const uint8_t *before, uint32_t size)
 			_exit(3);
 }
 
-/* Damages what is on the device at this moment, until it is killed. */
+/* Damages the current content of the device, until this process is killed. */
 static void damage(uint32_t size)
 {
 	static uint8_t before[MAX_IMAGE];
@@ -185,7 +185,7 @@ static void stop_damage(pid_t pid)
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		fail("what damages it ended with status %d", status_code(status));
 	sync();
-	read_image(part); /* no page of it is on its way any more */
+	read_image(part); /* no page of the device is still being written */
 }
 
 static void child(void)

@@ -1,8 +1,8 @@
 /*
- * Damage to an ext2 image that knows what it damages. A mutation takes a place (a field of the superblock, of
- * a descriptor, of an inode in use, of an entry of a directory; an address in a block of addresses; a
- * bitmap; any byte) and puts a value there that is likely to hurt: an end of a range, one beyond it, a
- * block or inode that is another's, noise. Or it copies one block over another.
+ * Targeted damage to an ext2 image. A mutation selects a place (a field of the superblock, of a
+ * descriptor, of an inode in use, or of a directory entry; an address in an indirect block; a bitmap;
+ * any byte) and writes a value that is likely to do harm: the end of a range, one beyond it, a block or
+ * inode that is in use elsewhere, noise. Or it copies one block over another.
  */
 #include "hostile.h"
 
@@ -12,7 +12,7 @@ enum { SUPER = 1024, GROUP = 32, SLOTS = 40, NR_SLOTS = 15, FIRST_INDIRECT = 12 
 
 static uint32_t state;
 
-/* What the superblock said before anything was changed, and which inodes are in use. */
+/* The superblock's values before any change, and the inodes in use. */
 static struct image {
 	uint8_t *at;
 	uint32_t size, block_size, blocks, inodes, first, per_group, inodes_per_group, inode_size,
@@ -56,7 +56,7 @@ static uint32_t descriptor(uint32_t group)
 	return (img.first + 1) * img.block_size + group * GROUP;
 }
 
-/* 0: a mutation before this one has put it nowhere. */
+/* Returns where an inode lies; 0: an earlier mutation has moved it outside the image. */
 static uint32_t inode_at(uint32_t ino)
 {
 	uint32_t table = block_at(get(descriptor((ino - 1) / img.inodes_per_group) + 8, 4));
@@ -86,7 +86,7 @@ static uint32_t used_inode(void)
 	return img.used[below(img.nr_used)];
 }
 
-/* Of any file: one of its blocks, its addresses included. */
+/* Returns a block of any file, including its indirect blocks. */
 static uint32_t used_block(void)
 {
 	return get(inode_at(used_inode()) + SLOTS + 4 * below(NR_SLOTS), 4);
@@ -177,7 +177,7 @@ static void in_slot(void)
 	put(inode_at(used_inode()) + SLOTS + 4 * below(NR_SLOTS), 4);
 }
 
-/* A directory's block, or zero. */
+/* Returns a directory's block, or zero. */
 static uint32_t directory(void)
 {
 	for (int tries = 0; tries < 40; tries++) {
@@ -208,7 +208,7 @@ static void in_entry(void)
 		put(at + fields[i].at, fields[i].width);
 }
 
-/* In a block of addresses, or in one that such a block leads to. */
+/* Changes an indirect block, or one that it refers to. */
 static void in_addresses(void)
 {
 	for (int tries = 0; tries < 40; tries++) {

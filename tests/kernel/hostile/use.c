@@ -1,6 +1,7 @@
 /*
- * What a program can do to files. Each call may fail as it likes; a read or write of mapped pages may be a SIGBUS. Only
- * this must not be: that a directory has no end, that a call returns more than was asked for, that one never returns.
+ * Everything that a program can do to files. Each call may fail with any error; access to mapped pages may cause
+ * SIGBUS. Only this is forbidden: endless directories, calls that return more than was asked for, calls that never
+ * return.
  */
 #include "hostile.h"
 
@@ -14,7 +15,7 @@
 enum { DEPTH = 5, MOST_ENTRIES = 20000, MOST_LOOKS = 150, PAGE = 4096, PRESSURE = 6 << 20 };
 
 static sigjmp_buf out;
-static uint32_t looks; /* left: a damaged directory may hold itself */
+static uint32_t looks; /* remaining looks: a damaged directory may contain itself */
 static char bytes[3 * PAGE];
 
 static void on_bus(int sig)
@@ -39,7 +40,7 @@ static void touch(char *at, size_t pages, bool write)
 		touch_page(at + i * PAGE, write);
 }
 
-/* Through a mapping that is larger than the file may be. */
+/* Uses a mapping that is larger than the file may be. */
 static void map_file(int fd, bool write)
 {
 	int how = below(2) ? MAP_SHARED : MAP_PRIVATE, prot = PROT_READ | (write ? PROT_WRITE : 0);
@@ -119,7 +120,7 @@ static void look_in(const char *path, int depth)
 		closedir(dir);
 }
 
-/* The path of something that was in the image before it was damaged, or was made since. */
+/* Returns the path of a file that was in the image before it was damaged, or was made since. */
 static const char *some_path(void)
 {
 	static char paths[4][32];
@@ -156,11 +157,11 @@ static void write_file(void)
 	if (below(4) == 0)
 		fsync(fd);
 	if (below(8) == 0)
-		unlink(some_path()); /* this one perhaps, open as it is */
+		unlink(some_path()); /* perhaps the file itself, while it is open */
 	close(fd);
 }
 
-/* Its text comes from the image, page by page; what has become of it may run for ever. */
+/* The program's text comes from the image, page by page; after damage it may run for ever. */
 static void run_program(void)
 {
 	const struct itimerval limit = { .it_value.tv_usec = 20000 };
@@ -182,7 +183,7 @@ static void swap_file(void)
 		swapoff("swap");
 }
 
-/* More memory than there is, so that pages of the image leave while it is in use. */
+/* Uses more memory than there is, so that pages of the image are evicted while it is in use. */
 static void press(void)
 {
 	char *at = mmap(NULL, PRESSURE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

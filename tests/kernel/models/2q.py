@@ -1,7 +1,8 @@
 """Linux 3.0's page replacement (mm/vmscan.c, mm/swap.c) for one zone below 1 GiB.
 
-Each kind of page, anonymous and of a file, has an active and an inactive list. The access that faults marks the
-page-table entry, in Linux; the kernel here leaves no bit, so the policy keeps one itself, and so does the model.
+Each kind of page, anonymous and file, has an active and an inactive list. In Linux, the access that faults sets the
+accessed bit in the page-table entry. This kernel does not, so the policy keeps such a bit itself, and so does the
+model.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ANON, FILES = 0, 1
 
 
 class Page:
-    """What is known of a page, from its first use on."""
+    """The state of a page, from its first use on."""
 
     def __init__(self, kind: int) -> None:
         self.kind = kind
@@ -34,11 +35,11 @@ class Model:
         self.inactive: list[list[int]] = [[], []]  # the oldest first
         self.active: list[list[int]] = [[], []]
         self.scanned, self.rotated = [0, 0], [0, 0]
-        self.saved = 0  # what anonymous pages have saved up
+        self.saved = 0  # credit accumulated for scanning anonymous pages
         self.budget = 0
 
     def refer(self, number: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         page = self.pages.setdefault(number, Page(FILES if kind & OF_FILE else ANON))
         page.text |= bool(kind & FETCHES)
         resident = any(number in one for one in self.inactive + self.active)
@@ -85,7 +86,7 @@ class Model:
     # --- reclaim ---
 
     def reclaim(self) -> int:
-        """The page that leaves: passes become more and more urgent until one gives a page."""
+        """Evicts a page, and returns it: passes become more and more urgent until one gives a page."""
         held = self.held()
         for priority in range(12, 0, -1):
             self.budget = max(held >> priority, 32)
@@ -102,12 +103,12 @@ class Model:
         return number
 
     def spend(self) -> bool:
-        """One page of what a pass may look at; False: there is none left."""
+        """Takes one page from a pass's budget; False if none is left."""
         self.budget -= 1
         return self.budget >= 0
 
     def look(self) -> int | None:
-        """Looks at one inactive page, after its share of the active ones. The page, if it may go."""
+        """Looks at one inactive page, after its share of the active ones. Returns the page if it may be evicted."""
         for kind in ANON, FILES:
             self.shrink_active(kind)
         kind = self.get_scan_count()
@@ -115,7 +116,7 @@ class Model:
         return number if number is not None and self.may_go(number) else None
 
     def shrink_active(self, kind: int) -> None:
-        """Its share of the scan, while the active list is the longer one."""
+        """The active list's share of the scan, while the active list is the longer one."""
         active, inactive = self.active[kind], self.inactive[kind]
         for _ in range(min(1 + len(active) // (len(inactive) + 1), 32)):
             if len(active) <= len(inactive) or not self.spend():
@@ -127,7 +128,7 @@ class Model:
             (active if used and kind == FILES and page.text else inactive).append(number)
 
     def get_scan_count(self) -> int:
-        """Which kind is looked at next."""
+        """Which kind is scanned next."""
         for kind in ANON, FILES:
             if self.scanned[kind] > (len(self.inactive[kind]) + len(self.active[kind])) // 4:
                 self.scanned[kind] //= 2

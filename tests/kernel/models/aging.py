@@ -1,6 +1,6 @@
-"""Aging: every tick, 20 ms, each page's counter of eight bits is shifted right, and the accessed bit comes in at the
-left. The page with the smallest counter goes, and of equals the one that came first. A page begins as if it had been
-used. NFU, in the same section: the bit is added instead, up to 255, and a page begins at 0 (A. Tanenbaum, Modern
+"""Aging: at every tick, 20 ms, each page's counter of eight bits is shifted right, and the accessed bit enters at the
+left. The page with the smallest counter is evicted, among equals the one that arrived first. A page begins as if it had
+been used. NFU, in the same section: the bit is added instead, up to 255, and a page begins at 0 (A. Tanenbaum, Modern
 Operating Systems, 3.4.7)."""
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ class Model:
 
     def __init__(self, frames: int, nfu: bool = False, step_ns: int = STEP_NS) -> None:
         self.frames, self.nfu, self.step_ns = frames, nfu, step_ns
-        self.counters: dict[int, int] = {}  # of the pages, in the order in which they came
+        self.counters: dict[int, int] = {}  # of the pages, in the order of their arrival
         self.used: set[int] = set()
         self.now = 0
         self.next_tick = TICK_NS
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         hit, gone = page in self.counters, []
         if hit:
             self.used.add(page)
@@ -35,7 +35,7 @@ class Model:
         return hit, gone
 
     def pass_time(self) -> None:
-        """Ticks come at their times, between two references."""
+        """Makes the ticks that are due, between two references."""
         self.now += self.step_ns
         while self.next_tick <= self.now:
             self.next_tick += TICK_NS
@@ -45,7 +45,7 @@ class Model:
             self.used.clear()
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         gone = min(self.counters, key=lambda page: self.counters[page])  # the first of them
         del self.counters[gone]
         self.used.discard(gone)

@@ -1,9 +1,9 @@
 """ARC (N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003, figure 4): the lists T1
 and T2 of pages seen once and more often, their ghosts B1 and B2, and p, the size that T1 should have.
 
-With `sees_all` as the paper has it. Without it as a kernel has to do it: a use sets a bit, which is seen when its page
-is the oldest of its list, and moves it to T2 then; a page has left before it is known which one comes, so p adapts
-afterwards and no tie is broken by that page; p is a whole number. Calls that read and write are seen at once in both.
+With `sees_all`, as in the paper. Without it, as in a kernel: a use sets a bit, which is seen when its page is the
+oldest of its list, and then moves the page to T2; a page is evicted before the incoming page is known, so p adapts
+afterwards and that page breaks no ties; p is a whole number. In both, calls that read and write are seen at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Model:
     def __init__(self, frames: int, sees_all: bool = False) -> None:
         self.c, self.sees_all = frames, sees_all
         self.p: float = 0
-        self.t1: list[int] = []  # the most recent is the first, here and below
+        self.t1: list[int] = []  # the most recent first, here and below
         self.t2: list[int] = []
         self.b1: list[int] = []
         self.b2: list[int] = []
@@ -29,7 +29,7 @@ class Model:
         self.mapped: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         by_call = bool(kind & BY_CALL)
         if page in self.t1 or page in self.t2:
             self.hit(page, by_call)
@@ -51,7 +51,7 @@ class Model:
             self.to_t2(page)
 
     def to_t2(self, page: int) -> None:
-        """It becomes the most recent of T2."""
+        """Makes it the most recent page of T2."""
         for part in (self.t1, self.t2, self.b1, self.b2):
             if page in part:
                 part.remove(page)
@@ -68,7 +68,7 @@ class Model:
             self.p = max(self.p - step, 0)
 
     def replace(self, page: int | None) -> list[int]:
-        """REPLACE; without the page that comes, nothing is known of B2."""
+        """REPLACE; without the incoming page, its membership in B2 is unknown."""
         while True:
             over = len(self.t1) > self.p or (page in self.b2 and len(self.t1) == self.p)
             first = (self.t1 and over) or not self.t2
@@ -105,7 +105,8 @@ class Model:
         return gone
 
     def miss(self, page: int) -> list[int]:
-        """First a page leaves, then this one is known; of c + 1 in T1 and B1 the oldest ghost is one too many."""
+        """First a page is evicted, then the incoming one is known; if T1 and B1 have c + 1, the oldest ghost is
+        dropped."""
         gone = self.replace(None) if len(self.t1) + len(self.t2) == self.c else []
         if page in self.b1 or page in self.b2:
             self.adapt(page)

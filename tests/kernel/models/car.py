@@ -1,5 +1,5 @@
 """CAR (S. Bansal and D. Modha, CAR: Clock with adaptive replacement, FAST 2004, figure 2): the clocks T1 and T2, the
-LRU lists of ghosts B1 and B2, and p, the size that T1 should have. As in the paper, but that p is a whole number."""
+LRU lists of ghosts B1 and B2, and p, the size that T1 should have. As in the paper, except that p is a whole number."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Model:
 
     def __init__(self, frames: int) -> None:
         self.c, self.p = frames, 0
-        self.t1: list[int] = []  # the hand points to the first; new pages come behind it: last
+        self.t1: list[int] = []  # the hand points to the first; new pages are inserted behind it: last
         self.t2: list[int] = []
-        self.b1: list[int] = []  # the least recent is the first
+        self.b1: list[int] = []  # the least recent first
         self.b2: list[int] = []
         self.bit: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.t1 or page in self.t2:
             self.bit.add(page)
             return True, []
@@ -45,7 +45,7 @@ class Model:
         return False, gone
 
     def replace(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         while True:
             clock, ghosts = (self.t1, self.b1) if len(self.t1) >= max(1, self.p) else (self.t2, self.b2)
             page = clock.pop(0)

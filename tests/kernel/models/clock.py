@@ -1,5 +1,5 @@
-"""CLOCK: the pages stand on a circle, and a hand goes round. It takes its accessed bit from a page that has been used,
-and takes the first page that has none (F. Corbato, A paging experiment with the Multics system, MAC-M-384, 1968)."""
+"""CLOCK: the pages form a circle, and a hand goes round. It clears the accessed bit of a page that has been used, and
+evicts the first page without one (F. Corbato, A paging experiment with the Multics system, MAC-M-384, 1968)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Model:
         self.used: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.circle:
             self.used.add(page)
             return True, []
@@ -25,7 +25,7 @@ class Model:
         return False, gone
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         while (page := self.circle.pop(0)) in self.used:
             self.used.remove(page)
             self.circle.append(page)

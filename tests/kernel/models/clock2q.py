@@ -1,7 +1,7 @@
-"""Clock2Q+ (Zhai et al., VLDB 2026): S3-FIFO with one bit, where uses of the newest half of the small queue, the
-window, do not count, and with half as many ghosts as frames. Until the first page leaves, those for which the small
-queue has no room go to the main one. `as_library` is what libcachesim does otherwise: more ghosts, a page's ghost is
-looked for before another page leaves, and the small queue goes on until one of its pages leaves, also when main is
+"""Clock2Q+ (Zhai et al., VLDB 2026): S3-FIFO with one bit, where uses in the newest half of the small queue, the
+window, do not count, and with half as many ghosts as frames. Until the first eviction, pages for which the small queue
+has no room go to the main queue. `as_library` selects libcachesim's differences: more ghosts, a page's ghost is looked
+up before another page is evicted, and the small queue is scanned until one of its pages is evicted, even if main is
 full."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Model:
         self.filling = True
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.small or page in self.main:
             if page not in self.small[-self.window :]:
                 self.used.add(page)
@@ -39,14 +39,14 @@ class Model:
         return False, gone
 
     def known(self, page: int) -> bool:
-        """Has it a ghost? That ends."""
+        """Does the page have a ghost? Removes the ghost."""
         if page not in self.ghosts:
             return False
         self.ghosts.remove(page)
         return True
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         self.filling = moved = False
         while True:
             if len(self.small) >= self.share or not self.main or (self.as_library and moved and self.small):

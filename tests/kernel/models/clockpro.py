@@ -1,9 +1,9 @@
 """CLOCK-Pro (S. Jiang, F. Chen and X. Zhang, CLOCK-Pro: An effective improvement of the CLOCK replacement, USENIX ATC
-2005): hot and cold pages and the cold ones that have left during their test period, on one clock with three hands.
+2005): hot and cold pages, and cold pages evicted during their test period, on one clock with three hands.
 
-What the paper leaves open is decided so: while memory fills, every page is cold; the number of cold pages that
-is wanted (mc) begins at 1, and stays between 1 and m - 1; a cold page that was used after its test begins a new one;
-HANDhot runs when more than m - mc pages are hot, or when HANDcold finds no cold page.
+Where the paper leaves a choice: while memory fills, every page is cold; the target number of cold pages
+(mc) begins at 1, and stays between 1 and m - 1; a cold page that was used after its test begins a new one;
+HANDhot runs if more than m - mc pages are hot, or if HANDcold finds no cold page.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Model:
     def __init__(self, frames: int) -> None:
         self.m = frames
         self.mc = 1
-        self.clock: list[Entry] = []  # HANDhot points to the first; the newest is the last
+        self.clock: list[Entry] = []  # HANDhot points to the first; the newest is last
         self.hand_cold: Entry | None = None  # a resident cold page; None: the first one
-        self.hand_test: Entry | None = None  # anything; None: the first
+        self.hand_test: Entry | None = None  # any entry; None: the first
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         known = self.find(page)
         if known and known.resident:
             known.bit = True
@@ -51,29 +51,29 @@ class Model:
         return next((e for e in self.clock if e.page == page), None)
 
     def following(self, entry: Entry, only_cold: bool) -> Entry | None:
-        """The next one on the clock, or the next resident cold page; None: there is no other."""
+        """The next entry on the clock, or the next resident cold page; None if there is no other."""
         at = self.clock.index(entry)
         others = self.clock[at + 1 :] + self.clock[:at]
         return next((e for e in others if not only_cold or (e.resident and not e.hot)), None)
 
     def take_out(self, entry: Entry) -> None:
-        """Off the clock; the hands that point to it move on."""
+        """Removes an entry from the clock; the hands that point to it advance."""
         self.leave(entry)
         if self.hand_test is entry:
             self.hand_test = self.following(entry, only_cold=False)
         self.clock.remove(entry)
 
     def leave(self, entry: Entry) -> None:
-        """HANDcold moves on, if it is here."""
+        """Advances HANDcold, if it points here."""
         if self.hand_cold is entry:
             self.hand_cold = self.following(entry, only_cold=True)
 
     def too_many_hot(self) -> bool:
-        """More than m - mc."""
+        """Are more than m - mc pages hot?"""
         return sum(e.hot for e in self.clock) > self.m - self.mc
 
     def promote(self, entry: Entry) -> None:
-        """It was used during its test: it is hot, and the newest."""
+        """The page was used during its test: it becomes hot, and the newest."""
         entry.hot, entry.in_test, entry.bit = True, False, False
         self.mc = min(self.mc + 1, self.m - 1)
         self.clock.append(entry)
@@ -82,7 +82,7 @@ class Model:
                 self.step_hot()
 
     def end_test(self, entry: Entry) -> None:
-        """If it is in one. Without a use, that is one cold page too many."""
+        """Ends the page's test, if there is one. A test without a use means one cold page too many."""
         if not entry.in_test:
             return
         entry.in_test = False
@@ -104,14 +104,14 @@ class Model:
             self.clock.append(self.clock.pop(0))
 
     def run_test(self) -> None:
-        """There may be as many pages that have left as there are frames."""
+        """At most as many evicted pages may stay on the clock as there are frames."""
         while sum(not e.resident for e in self.clock) > self.m:
             entry = self.hand_test or self.clock[0]
             self.hand_test = self.following(entry, only_cold=False)
             self.end_test(entry)
 
     def run_cold(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         while not any(e.resident and not e.hot for e in self.clock):
             self.step_hot()
         while True:

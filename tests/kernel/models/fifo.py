@@ -1,4 +1,4 @@
-"""FIFO: who came first goes first."""
+"""FIFO: the page that arrived first is evicted first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Model:
         self.queue: list[int] = []
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.queue:
             return True, []
         gone = [self.queue.pop(0)] if len(self.queue) == self.frames else []

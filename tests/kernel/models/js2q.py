@@ -1,9 +1,9 @@
 """The full 2Q (T. Johnson and D. Shasha, 2Q: A low overhead high performance buffer management replacement algorithm,
 VLDB 1994): the queue A1in, its ghosts A1out, the list Am, which is LRU there.
 
-With `sees_all` as the paper has it: a use moves its page at once, and A1out is asked before a page leaves. Without it
-as a kernel has to do it: a use sets a bit, which is seen when the page is the oldest of Am; and the page
-that comes is known only after another has left. Calls that read and write are seen at once in both.
+With `sees_all`, as in the paper: a use moves its page at once, and A1out is checked before a page is evicted. Without
+it, as in a kernel: a use sets a bit, which is seen when the page is the oldest of Am; and the incoming page
+is known only after another has been evicted. In both, calls that read and write are seen at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tidemark.strings import BY_CALL
 RELATIVE = "clock"
 DIFFERS = ("1-8 1 2 9 1 2 10-30 1 2", 8)
 MIXED = True
-KIN, KOUT = 4, 2  # one in so many frames
+KIN, KOUT = 4, 2  # one in this number of frames
 
 
 class Model:
@@ -21,14 +21,14 @@ class Model:
 
     def __init__(self, frames: int, sees_all: bool = False, kout: int = KOUT) -> None:
         self.frames, self.sees_all, self.kout = frames, sees_all, kout
-        self.a1in: list[int] = []  # the newest is the first, as in the paper, here and below
+        self.a1in: list[int] = []  # the newest first, as in the paper, here and below
         self.a1out: list[int] = []
         self.am: list[int] = []
         self.used: set[int] = set()
         self.mapped: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         by_call = bool(kind & BY_CALL)
         if page in self.a1in or page in self.am:
             seen = self.sees_all or by_call or page not in self.mapped
@@ -50,14 +50,14 @@ class Model:
         return False, gone
 
     def take_ghost(self, page: int) -> bool:
-        """Was it remembered? It is no longer."""
+        """Is the page remembered? Forgets it."""
         remembered = page in self.a1out
         if remembered:
             self.a1out.remove(page)
         return remembered
 
     def reclaim(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         if len(self.a1in) > self.frames // KIN or not self.am:
             page = self.a1in.pop()
             self.a1out.insert(0, page)

@@ -1,6 +1,6 @@
-"""Linux 2.0: a page's age is 3 at first, a look raises it by 3, to 20 at most, if the page was used, else lowers it by
-1, and at 0 the page goes. The looks go through the process in order of address, or round the pages that only system
-calls have read; from the one to the other when there was nothing to find (mm/vmscan.c and mm/filemap.c of Linux 2.0).
+"""Linux 2.0: a page's age is 3 at first; a look adds 3, up to 20, if the page was used, otherwise it subtracts
+1, and at 0 the page is evicted. The looks go through the process in order of address, or round the pages that only
+system calls have read; from one to the other if nothing was found (mm/vmscan.c and mm/filemap.c of Linux 2.0).
 The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Model:
         self.mapped: set[int] = set()
         self.used: set[int] = set()
         self.ages: dict[int, int] = {}
-        self.address = (0, 0)  # (is it of a file?, number)
+        self.address = (0, 0)  # (is it a file's page?, number)
         self.in_process = False
         self.looks = 0
         self.oldest: int | None = None  # of the pages that stayed
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.ages:
             self.used.add(page)
             return True, []
@@ -40,7 +40,7 @@ class Model:
         return False, gone
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         for priority in range(12, -1, -1):
             self.looks = max(self.frames >> priority, 32) if priority else 2 * max(self.frames, 32)
             self.oldest = None
@@ -56,7 +56,7 @@ class Model:
         raise AssertionError("no page leaves")
 
     def asked(self) -> int | None:
-        """The page that is given, while any may be looked at."""
+        """The page that is given, as long as looks are left."""
         while self.looks:
             page = self.in_the_process() if self.in_process else self.in_the_cache()
             if page is not None:
@@ -66,7 +66,7 @@ class Model:
         return None
 
     def in_the_cache(self) -> int | None:
-        """Once round."""
+        """Once round the pages read by calls."""
         for page in list(self.cached):
             if not self.looks:
                 break
@@ -77,7 +77,7 @@ class Model:
         return None
 
     def in_the_process(self) -> int | None:
-        """From where the walk stopped to the end, and once from the beginning."""
+        """From the last position to the end, and once from the beginning."""
         for _ in range(2):
             for page in sorted(self.mapped, key=place):
                 if place(page) < self.address:
@@ -93,7 +93,7 @@ class Model:
         return None
 
     def goes(self, page: int) -> bool:
-        """A look."""
+        """Looks at a page. Is it to be evicted?"""
         self.looks -= 1
         if page in self.used:
             self.used.remove(page)
@@ -108,5 +108,5 @@ class Model:
 
 
 def place(page: int) -> tuple[int, int]:
-    """In the address space: what is the process's own comes first."""
+    """The position in the address space: the process's own pages come first."""
     return (0, page) if page >= 0 else (1, -1 - page)

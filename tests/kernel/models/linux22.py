@@ -1,6 +1,6 @@
-"""Linux 2.2: the pages of the process on a clock in order of address, whose hand stays where it is when pages come and
-go; before it, a clock of the pages that only system calls have read (mm/vmscan.c and mm/filemap.c of Linux 2.2.14). The
-kernel asks up to thirteen times, and says each time how many pages may be looked at."""
+"""Linux 2.2: the pages of the process on a clock in order of address, whose hand stays in place when pages arrive and
+leave; before it, a clock of the pages that only system calls have read (mm/vmscan.c and mm/filemap.c of Linux 2.2.14).
+The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Model:
         self.cached: list[int] = []  # brought in by calls; the hand points to the first
         self.mapped: set[int] = set()
         self.used: set[int] = set()
-        self.address = (0, 0)  # (is it of a file?, number)
+        self.address = (0, 0)  # (is it a file's page?, number)
         self.passed: int | None = None
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.mapped or page in self.cached:
             self.used.add(page)
             return True, []
@@ -35,7 +35,7 @@ class Model:
         return False, gone
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         for priority in range(12, -1, -1):
             looks = max(self.frames >> priority, 32) if priority else 2 * max(self.frames, 32)
             self.passed = None
@@ -48,7 +48,7 @@ class Model:
         raise AssertionError("no page leaves")
 
     def asked(self, looks: int) -> int | None:
-        """The page that is given when so many may be looked at."""
+        """The page that is given if `looks` pages may be looked at."""
         for page in list(self.cached)[:looks]:
             looks -= 1
             if not self.was_used(page):
@@ -67,7 +67,7 @@ class Model:
         return None
 
     def was_used(self, page: int) -> bool:
-        """It is forgotten with that."""
+        """Was the page used? Clears the mark."""
         if page not in self.used:
             return False
         self.used.remove(page)
@@ -77,5 +77,5 @@ class Model:
 
 
 def place(page: int) -> tuple[int, int]:
-    """In the address space: what is the process's own comes first."""
+    """The position in the address space: the process's own pages come first."""
     return (0, page) if page >= 0 else (1, -1 - page)

@@ -1,15 +1,15 @@
-"""Linux 2.4 before 2.4.10: active pages have ages: 2 at first, 3 more (64 at most) after a look that finds them used,
-half after another; at 0 they become inactive. Dirty inactive pages are written in batches, clean ones taken, those
+"""Linux 2.4 before 2.4.10: active pages have ages: 2 at first, 3 more (at most 64) after a look that finds them used,
+half after any other; at 0 they become inactive. Dirty inactive pages are written in batches, clean ones evicted; those
 used meanwhile become active again (R. van Riel, Page replacement in Linux 2.4 memory management, FREENIX 2001). The
 kernel asks up to thirteen times, and says each time how many pages may be looked at; at the end of each of these passes
-what was written is clean, in the order of the places in the swap area."""
+the written pages become clean, in the order of their slots in the swap area."""
 
 from __future__ import annotations
 
 from tidemark.strings import LOADS, OF_FILE
 
 RELATIVE = "linux20"
-DIFFERS = ("5 6 1 2", 3)  # 5 came first, 1 has the lowest address
+DIFFERS = ("5 6 1 2", 3)  # 5 arrived first, 1 has the lowest address
 MIXED = True
 STEP_NS = 20_000_000
 SECOND_NS = 1_000_000_000
@@ -20,19 +20,19 @@ class Model:
 
     def __init__(self, frames: int) -> None:
         self.frames = frames
-        self.active: list[int] = []  # all three: oldest first
+        self.active: list[int] = []  # all three lists: oldest first
         self.unclean: list[int] = []
         self.clean: list[int] = []
         self.ages: dict[int, int] = {}
         self.used: set[int] = set()
         self.dirty: set[int] = set()
         self.slots: dict[int, int] = {}
-        self.last_slot = 0  # of the page that left last: that of a file's page in its frame
+        self.last_slot = 0  # of the last evicted page; for a file's page that of its frame
         self.pressure = self.now = self.laundered = self.looks = self.priority = 0
         self.oldest: int | None = None  # of the pages that stayed
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         gone: list[int] = []
         found = page in self.ages
         if found:
@@ -55,7 +55,7 @@ class Model:
         return found, gone
 
     def take(self) -> int:
-        """The page that leaves, after passes of ever greater priority."""
+        """Evicts a page, and returns it, after passes of increasing priority."""
         for self.priority in range(12, -1, -1):
             written: list[int] = []
             while (page := self.selected()) is not None:
@@ -76,7 +76,7 @@ class Model:
         raise AssertionError("no page leaves")
 
     def selected(self) -> int | None:
-        """A page to take, or to write if it is dirty."""
+        """A page to evict, or to write if it is dirty."""
         self.looks = max(self.frames >> self.priority, 32) if self.priority else 2 * max(self.frames, 32)
         self.oldest = None
         page = self.chosen()
@@ -87,7 +87,7 @@ class Model:
         return page
 
     def chosen(self) -> int | None:
-        """Clean, else dirty; active pages become inactive as they are needed."""
+        """A clean page, otherwise a dirty one; active pages become inactive as needed."""
         target = min(self.pressure // 64, self.frames // 4)
         self.refill(target - len(self.clean) - len(self.unclean))
         while True:
@@ -107,7 +107,7 @@ class Model:
                 return None
 
     def unused(self, pages: list[int]) -> int | None:
-        """The first that has not been used; those before it become active."""
+        """The first unused page; pages before it become active."""
         while pages and self.looks:
             self.looks -= 1
             page = pages[0]
@@ -121,7 +121,7 @@ class Model:
         return None
 
     def refill(self, wanted: int) -> int:
-        """So many become inactive, or as many as there are in once round."""
+        """Makes this number of pages inactive, or as many as one round finds."""
         found = 0
         for page in list(self.active):
             if found >= wanted or not self.looks:
@@ -132,7 +132,7 @@ class Model:
         return found
 
     def age(self, page: int) -> bool:
-        """A look at an active page: has it become inactive?"""
+        """Looks at an active page: has it become inactive?"""
         self.active.remove(page)
         self.ages[page] = min(self.ages[page] + 3, 64) if page in self.used else self.ages[page] // 2
         self.used.discard(page)
@@ -141,7 +141,7 @@ class Model:
         return self.ages[page] == 0
 
     def stays(self, page: int) -> None:
-        """It was looked at."""
+        """The page was looked at, and stays."""
         if self.oldest is None or self.ages[page] < self.ages[self.oldest]:
             self.oldest = page
 

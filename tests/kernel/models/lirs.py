@@ -1,9 +1,9 @@
-"""LIRS (S. Jiang and X. Zhang, SIGMETRICS 2002): the stack S holds LIR pages, HIR ones and ghosts by recency, and its
-bottom is always LIR; the queue Q holds the HIR pages in memory.
+"""LIRS (S. Jiang and X. Zhang, SIGMETRICS 2002): the stack S holds LIR pages, HIR pages and ghosts by recency, and its
+bottom is always LIR; the queue Q holds the resident HIR pages.
 
-The kernel sees a use late: when its page is at the front of Q or at the bottom of S. The bottom is looked at once for
-each page that comes when LIR has all its pages, and until an unused one is found when LIR has too many; that waits
-until a frame is needed. `eager` is the paper's own, which sees each hit at once; `least` is the smallest HIR."""
+The kernel sees a use late: when its page is at the front of Q or at the bottom of S. The bottom is checked once for
+each incoming page if LIR is full, and until an unused one is found if LIR has too many pages, which waits
+until a frame is needed. `eager` is the paper's own, which sees each hit at once; `least` is the minimum size of HIR."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Model:
         self.stack: list[int] = []  # S, the bottom first
         self.queue: list[int] = []  # Q, the front first
         self.lir: set[int] = set()
-        self.ghosts: list[int] = []  # those of S in the order of their evictions
+        self.ghosts: list[int] = []  # the ghosts of S in the order of their evictions
         self.used: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.lir or page in self.queue:
             if self.eager:
                 self.hit(page)
@@ -52,14 +52,14 @@ class Model:
         return False, gone
 
     def to_top(self, page: int) -> None:
-        """Onto S, if it was lower there, from there."""
+        """Moves a page to the top of S, from its old place there, if any."""
         if page in self.stack:
             self.stack.remove(page)
         self.stack.append(page)
         self.prune()
 
     def prune(self) -> None:
-        """No HIR pages and no ghosts below the lowest LIR page."""
+        """Removes HIR pages and ghosts below the lowest LIR page."""
         while self.stack and self.stack[0] not in self.lir:
             page = self.stack.pop(0)
             if page in self.ghosts:
@@ -76,12 +76,12 @@ class Model:
         self.to_top(page)
 
     def turn(self) -> None:
-        """The used page at the bottom of S goes to the top."""
+        """Moves the used page at the bottom of S to the top."""
         self.used.remove(self.stack[0])
         self.hit(self.stack[0])
 
     def settle(self) -> None:
-        """LIR pages that are too many become HIR."""
+        """Makes surplus LIR pages HIR."""
         while len(self.lir) > self.nr_lir:
             while self.stack[0] in self.used:
                 self.turn()
@@ -91,7 +91,7 @@ class Model:
             self.prune()
 
     def take(self) -> int:
-        """The page that leaves; while it is in S, its ghost stays there."""
+        """Evicts a page, and returns it; if it is in S, its ghost stays there."""
         while True:
             self.settle()
             page = self.queue[0]

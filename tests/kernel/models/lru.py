@@ -1,9 +1,9 @@
-"""Sampled LRU: five pages are drawn, and the one goes that was not seen in use for longest (K. Psounis and B.
-Prabhakar, A randomized web-cache replacement scheme, INFOCOM 2001; Redis). A page is seen when it comes, and when it is
-drawn and its accessed bit, which is then cleared, says that it was used.
+"""Sampled LRU: five pages are drawn at random, and the one whose last observed use is oldest is evicted (K. Psounis and
+B. Prabhakar, A randomized web-cache replacement scheme, INFOCOM 2001; Redis). A page is observed when it arrives, and
+when it is drawn and its accessed bit, which is then cleared, is set.
 
-The draws are those of the policy: SplitMix64 over a counter, scaled to the number of pages; and the pages have numbers,
-of which the last fills the gap that a page leaves.
+The random numbers are those of the policy: SplitMix64 over a counter, scaled to the number of pages. The pages have
+numbers, and the last page fills the gap of an evicted page.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class Model:
         self.counter = 0
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         hit, gone = page in self.pages, []
         if not hit:
             if len(self.pages) == self.frames:
                 gone = [self.take()]
             self.pages.append(page)
             self.seen[page] = self.now // 1_000_000
-        elif kind & BY_CALL:  # the kernel is told at once
+        elif kind & BY_CALL:  # the kernel learns of it at once
             self.seen[page] = self.now // 1_000_000
-        elif page not in self.mapped:  # and by the fault that maps it, after which the bit is clear
+        elif page not in self.mapped:  # and of the fault that maps it, which leaves the bit clear
             self.seen[page] = self.now // 1_000_000
             self.used.discard(page)
         else:
@@ -59,12 +59,12 @@ class Model:
         return hit, gone
 
     def draw(self) -> int:
-        """One of the pages."""
+        """One of the pages, at random."""
         self.counter = self.counter + STEP & WORD
         return self.pages[(mix64(self.counter + (SEED << 32) & WORD) >> 32) * len(self.pages) >> 32]
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         drawn = [self.draw() for _ in range(self.sample)]
         for page in self.used.intersection(drawn):
             self.seen[page] = self.now // 1_000_000

@@ -1,9 +1,9 @@
-"""MGLRU: generations of anonymous and of file pages. What a fault brings in belongs to the youngest, what a call reads
-to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the oldest, and
-leaves the two youngest alone (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages that calls used
-twice are spared for one generation. A walk goes on by 64 pages each time a page is wanted, and further when it is due.
-It passes by the areas where, since the last walk began, fewer than eight pages were found used, or fewer than every
-eighth that the walk asked. Strings are so short that there are two areas: the process and the file.
+"""MGLRU: generations of anonymous and of file pages. A page brought in by a fault belongs to the youngest, one read by
+a call to the oldest; a walk moves used pages to the youngest and begins a new one; eviction takes the first of the
+oldest, and spares the two youngest (Linux 6.1, Documentation/mm/multigen_lru.rst and mm/vmscan.c). Pages used twice by
+calls are spared for one generation. A walk advances by 64 pages each time a page is wanted, and further when it is due.
+It skips areas in which, since the last walk began, fewer than eight pages were found used, or fewer than one in eight
+of those that the walk checked. Strings are so short that there are two areas: the process and the file.
 The kernel asks up to thirteen times, and says each time how many pages may be looked at."""
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Model:
 
     def __init__(self, frames: int) -> None:
         self.frames = frames
-        self.order: list[tuple[int, int]] = []  # (page, its generation): first come, first in its generation
+        self.order: list[tuple[int, int]] = []  # (page, its generation): in order of arrival in its generation
         self.in_use = [True, True]
         self.asked = [0, 0]
         self.found_used = [0, 0]
         self.walks = 0
-        self.lists: list[tuple[int, int]] = []  # (generation, kind) that the walk is in, and has yet to come to
-        self.reached: set[int] = set()  # pages that it has passed
+        self.lists: list[tuple[int, int]] = []  # (generation, kind) lists that the walk is in, and has yet to visit
+        self.reached: set[int] = set()  # pages that the walk has passed
         self.calls: dict[int, int] = {}
         self.used: set[int] = set()
         self.youngest = 3
@@ -35,7 +35,7 @@ class Model:
         self.looks = 0
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         called = bool(kind & BY_CALL)
         if page in self.calls:
             if called:
@@ -49,7 +49,7 @@ class Model:
         return False, gone
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         for priority in range(12, -1, -1):
             self.looks = max(self.frames >> priority, 32) if priority else 2 * max(self.frames, 32)
             page = self.found(0 if priority else self.frames)
@@ -64,7 +64,7 @@ class Model:
         raise AssertionError("no page leaves")
 
     def found(self, reserve: int) -> int | None:
-        """The page that may go, with more looks left than the reserve."""
+        """The page that may be evicted, with more looks left than the reserve."""
         self.drop_empty()
         if self.lists or self.time_to_walk():
             self.begin()
@@ -92,16 +92,16 @@ class Model:
         return None
 
     def members(self, kind: int, generation: int) -> list[int]:
-        """First come, first."""
+        """The pages, in order of arrival."""
         return [page for page, its in self.order if its == generation and (page < 0) == (kind == FILES)]
 
     def move(self, page: int, generation: int) -> None:
-        """To the end of another generation."""
+        """Moves a page to the end of another generation."""
         self.order = [entry for entry in self.order if entry[0] != page] + [(page, generation)]
         self.calls[page] = 0
 
     def drop_empty(self) -> None:
-        """Old generations without pages end, but for two."""
+        """Ends old generations without pages, except two."""
         for kind in (ANON, FILES):
             while self.youngest - self.oldest[kind] >= 2 and not self.members(kind, self.oldest[kind]):
                 self.oldest[kind] += 1
@@ -114,7 +114,7 @@ class Model:
         return self.youngest - self.oldest[ANON] <= 2 and (young * 2 > len(self.order) or old * 4 < len(self.order))
 
     def begin(self) -> None:
-        """A walk, unless one is on its way."""
+        """Begins a walk, unless one is in progress."""
         if self.lists:
             return
         if self.walks:
@@ -126,13 +126,13 @@ class Model:
             self.end()
 
     def end(self) -> None:
-        """Of the walk: a generation begins."""
+        """Ends the walk: a generation begins."""
         self.lists = []
         self.walks += 1
         self.youngest += 1
 
     def walk(self, pages: int) -> None:
-        """So many more."""
+        """Continues the walk by this number of pages."""
         while self.lists:
             generation, kind = self.lists[0]
             left = [page for page in self.members(kind, generation) if page not in self.reached]
@@ -154,6 +154,6 @@ class Model:
                 self.promote(left[0])
 
     def promote(self, page: int) -> None:
-        """To the youngest generation."""
+        """Moves a page to the youngest generation."""
         if dict(self.order)[page] != self.youngest:
             self.move(page, self.youngest)

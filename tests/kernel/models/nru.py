@@ -1,5 +1,6 @@
-"""NRU: every tick the accessed bits are cleared. A page is in class 2 R + M: used since the tick, and dirty. Of the
-lowest class the page goes that came first (A. Tanenbaum, Modern Operating Systems, 3.4.2, who takes any of them)."""
+"""NRU: at every tick the accessed bits are cleared. A page is in class 2 R + M: used since the tick, and dirty. From
+the lowest class, the page that arrived first is evicted (A. Tanenbaum, Modern Operating Systems, 3.4.2, takes any of
+them)."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ class Model:
 
     def __init__(self, frames: int) -> None:
         self.frames = frames
-        self.pages: list[int] = []  # in the order in which they came
+        self.pages: list[int] = []  # in the order of their arrival
         self.used: set[int] = set()
         self.dirty: set[int] = set()
-        self.has_copy: set[int] = set()  # of the process's pages: those with a slot
+        self.has_copy: set[int] = set()  # the process's pages with a slot
         self.now = 0
         self.next_tick = TICK_NS
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         hit, gone = page in self.pages, []
         if hit:
             self.used.add(page)
@@ -40,18 +41,18 @@ class Model:
         return hit, gone
 
     def pass_time(self) -> None:
-        """Ticks come at their times, between two references."""
+        """Makes the ticks that are due, between two references."""
         self.now += STEP_NS
         while self.next_tick <= self.now:
             self.next_tick += TICK_NS
             self.used.clear()
 
     def class_of(self, page: int) -> int:
-        """0 to 3."""
+        """The class, 0 to 3."""
         return 2 * (page in self.used) + (page in self.dirty)
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         gone = min(self.pages, key=self.class_of)  # the first of them
         self.pages.remove(gone)
         self.used.discard(gone)

@@ -1,10 +1,10 @@
-"""PFF: a fault that comes more than T after the one before makes the process lose what it has not used since it last
-lost something; after any other it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm,
+"""PFF: a fault more than T after the previous one makes the process lose the pages that it has not used since it last
+lost pages; after any other fault it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm,
 AFIPS FJCC 1972).
 
-The pages leave at the first tick after the late fault. When no frame is free, the hand of a clock gives one, which
-asks for uses by itself: that one observer has seen a use does not hide it from the other. A page that has just come
-in counts as used when its process shrinks, not for the hand. Pages that a system call brought in are the hand's alone.
+The pages are evicted at the first tick after the late fault. If no frame is free, the hand of a clock gives one, with
+its own view of uses: a use seen by one observer is not hidden from the other. A page that has just arrived counts as
+used when its process shrinks, but not for the hand. Only the hand considers pages that a system call brought in.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class Model:
     def __init__(self, frames: int) -> None:
         self.frames = frames
         self.now = 0
-        self.set: list[int] = []  # the process's pages in memory, in the order in which they came
-        self.circle: list[int] = []  # all pages in memory; the hand points to the first
+        self.set: list[int] = []  # the process's resident pages, in the order of their arrival
+        self.circle: list[int] = []  # all resident pages; the hand points to the first
         self.used_for_set: set[int] = set()
         self.used_for_hand: set[int] = set()
         self.last_fault = 0
         self.late = False
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it, and at the tick that may follow."""
+        """Was the page in memory, and which pages are evicted for it, and at the tick that may follow?"""
         found = page in self.circle
         gone = [] if found else self.fault(page, bool(kind & BY_CALL))
         if found:
@@ -63,13 +63,13 @@ class Model:
         return page
 
     def drop(self, page: int) -> None:
-        """It leaves."""
+        """Evicts the page."""
         self.circle.remove(page)
         if page in self.set:
             self.set.remove(page)
 
     def shrink(self) -> list[int]:
-        """The pages that have not been used leave."""
+        """Evicts the pages that have not been used."""
         gone = [page for page in self.set if page not in self.used_for_set]
         for page in gone:
             self.drop(page)

@@ -1,7 +1,7 @@
-"""Random: a page is drawn, each as likely as any other (L. Belady, IBM Systems Journal 5(2), 1966: RAND).
+"""Random: a page is drawn, all with the same probability (L. Belady, IBM Systems Journal 5(2), 1966: RAND).
 
-The draws are those of the policy, so that its choices can be compared one by one: SplitMix64 over a counter, scaled to
-the number of pages; and the pages have numbers, of which the last fills the gap that the drawn one leaves.
+The random numbers are those of the policy, so that decisions can be compared one by one: SplitMix64 over a counter,
+scaled to the number of pages. The pages have numbers, and the last page fills the gap of the drawn one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Model:
         self.counter = 0
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.pages:
             return True, []
         gone = [self.take()] if len(self.pages) == self.frames else []
@@ -38,7 +38,7 @@ class Model:
         return False, gone
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         self.counter = self.counter + STEP & WORD
         drawn = (mix64(self.counter + (SEED << 32) & WORD) >> 32) * len(self.pages) >> 32
         gone = self.pages[drawn]

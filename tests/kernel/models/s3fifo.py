@@ -1,8 +1,8 @@
 """S3-FIFO (Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023, algorithm 1): a small queue for new
-pages, a main one for those that were used there or come back while they have a ghost. The kernel's has one bit: one use
-is enough. `bits=2` is the paper's own; `as_library` is what libcachesim does otherwise: the first pages fill the main
-queue once the small one is full, a page's ghost is looked for before another page leaves, and the small queue goes on
-until one of its pages leaves, where the paper turns to a main queue that is full."""
+pages, a main queue for pages used there, or that return while they have a ghost. The kernel's has one bit: one use
+is enough. `bits=2` is the paper's own. `as_library` selects libcachesim's differences: the first pages fill the main
+queue once the small one is full, a page's ghost is looked up before another page is evicted, and the small queue is
+scanned until one of its pages is evicted, where the paper turns to a full main queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Model:
         self.filling = as_library
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.uses:
             self.uses[page] = min(self.uses[page] + 1, self.most)
             return True, []
@@ -37,14 +37,14 @@ class Model:
         return False, gone
 
     def known(self, page: int) -> bool:
-        """Has it a ghost? That ends."""
+        """Does the page have a ghost? Removes the ghost."""
         if page not in self.ghosts:
             return False
         self.ghosts.remove(page)
         return True
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         self.filling = moved = False
         while True:
             if len(self.small) >= self.share or not self.main or (self.as_library and moved and self.small):

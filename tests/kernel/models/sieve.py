@@ -1,5 +1,5 @@
-"""SIEVE: a queue in order of arrival, and a hand that goes from the oldest to the newest; a visited page loses its mark
-and keeps its place, the first that is not visited goes (Zhang et al., SIEVE is simpler than LRU, NSDI 2024)."""
+"""SIEVE: a queue in order of arrival, and a hand that moves from the oldest to the newest; a visited page loses its
+mark and keeps its place, the first unvisited page is evicted (Zhang et al., SIEVE is simpler than LRU, NSDI 2024)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Model:
         self.visited: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.queue:
             self.visited.add(page)
             return True, []
@@ -27,12 +27,12 @@ class Model:
         return False, gone
 
     def newer(self, page: int) -> int | None:
-        """The page that came next after it."""
+        """The page that arrived next after it."""
         after = self.queue.index(page) + 1
         return self.queue[after] if after < len(self.queue) else None
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         page = self.hand if self.hand is not None else self.queue[0]
         while page in self.visited:
             self.visited.remove(page)

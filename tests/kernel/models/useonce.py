@@ -1,7 +1,7 @@
-"""Use-once: two lists and a flag. A new page is inactive and unreferenced. When it is looked at and was used, it
-becomes referenced and goes round once more; if it was so already, it becomes active. The active list is looked at, 32
-pages at a time, only while it is the longer one: a page neither used nor referenced becomes inactive, another loses its
-flag and goes round (Linux from 2.4.10 on, mm/swap.c: mark_page_accessed; inactive_file_is_low)."""
+"""Use-once: two lists and a flag. A new page is inactive and unreferenced. If it was used when it is looked at, it
+becomes referenced and goes round once more; if it was referenced already, it becomes active. The active list is
+scanned, 32 pages at a time, only while it is the longer one: a page neither used nor referenced becomes inactive, any
+other loses its flag and goes round (Linux from 2.4.10 on, mm/swap.c: mark_page_accessed; inactive_file_is_low)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Model:
         self.referenced: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         if page in self.inactive or page in self.active:
             self.used.add(page)
             return True, []
@@ -30,7 +30,7 @@ class Model:
         return False, gone
 
     def forget_use(self, page: int) -> bool:
-        """Was it used since the last time?"""
+        """Was the page used since the last look? Clears the mark."""
         was = page in self.used
         self.used.discard(page)
         return was
@@ -46,7 +46,7 @@ class Model:
             (self.active if stays else self.inactive).append(page)
 
     def take(self) -> int:
-        """The page that leaves."""
+        """Evicts a page, and returns it."""
         self.shrink_active()
         while self.inactive:
             page = self.inactive.pop(0)

@@ -1,10 +1,11 @@
-"""VAX/VMS: a resident set, first in, first out, with a limit; what leaves it goes to the modified list, if it must be
-written, else to the free list, and comes back from there by a fault without a read. The modified list is written when
-it is too long, down to half its limit; frames are taken from the head of the free list, else of the modified list, else
-of the set (H. Levy, P. Lipman, Virtual memory management in the VAX/VMS operating system, IEEE Computer 15(3), 1982).
+"""VAX/VMS: a resident set, first in, first out, with a limit. A page removed from it goes to the modified list if it
+must be written, otherwise to the free list; a fault retrieves it from there without a read. The modified list is
+written if it is too long, down to half its limit. Frames are taken from the head of the free list, else of the modified
+list, else of the set (H. Levy, P. Lipman, Virtual memory management in the VAX/VMS operating system, IEEE Computer
+15(3), 1982).
 
-At most CLUSTER pages are written for one that goes. They come onto the free list when that has gone, in the order of
-their places in the swap area.
+At most CLUSTER pages are written for one evicted page. They enter the free list after its eviction, in the order of
+their slots in the swap area.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class Model:
         self.frames = frames
         self.limit = max(frames * PERCENT // 100, MINIMUM)
         self.modified_limit = max(frames * MODIFIED_PERCENT // 100, 2)
-        self.resident: list[int] = []  # all three: the next to leave first
+        self.resident: list[int] = []  # all three lists: the next to be evicted first
         self.modified: list[int] = []
         self.free: list[int] = []
         self.dirty: set[int] = set()
-        self.places: list[int] = []  # pages by their place in the swap area
+        self.places: list[int] = []  # pages in the order of their slots in the swap area
         self.writing = False
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         gone = []
         found = page in self.resident + self.modified + self.free
         if not found and len(self.resident + self.modified + self.free) == self.frames:
@@ -75,6 +76,6 @@ class Model:
         return self.writing
 
     def give_place(self, page: int) -> None:
-        """A page that is written for the first time gets the next place."""
+        """A page that is written for the first time gets the next slot."""
         if page not in self.places:
             self.places.append(page)

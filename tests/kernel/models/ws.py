@@ -1,9 +1,9 @@
 """The working set of one process (P. Denning, The working set model for program behavior, CACM 11(5), 1968).
 
-A tick sees what was used since the last one, at times that are taken to be spread evenly between the two; what was not
-used for tau leaves at the tick that is nearest to that time. When a frame is needed
-the page not used for longest goes, if it has not been used since the last look. Pages that read and write brought in
-are nobody's: they go first when they are more than an eighth of memory. LOOKS pages are looked at, then it begins anew.
+A tick sees the pages used since the last one, and assumes times spread evenly between the two ticks. A page not used
+for tau is evicted at the tick nearest to that time. If a frame is needed, the page not used for longest is
+evicted, unless it has been used since the last look. Pages that read and write brought in are unowned: they are evicted
+first while they are more than an eighth of memory. After LOOKS pages the search starts again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Model:
         self.mapped: set[int] = set()
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it, or at the tick after it."""
+        """Was the page in memory, and which pages are evicted for it, or at the tick after it?"""
         by_call = bool(kind & BY_CALL)
         found, gone = page in self.own + self.nobodys, []
         if not found:
@@ -57,30 +57,30 @@ class Model:
         return found, gone
 
     def list_of(self, page: int) -> list[int]:
-        """Where it is."""
+        """The list that contains the page."""
         return self.own if page in self.own else self.nobodys
 
     def renew(self, page: int) -> None:
-        """It has been used just now."""
+        """Records that the page has been used just now."""
         pages = self.list_of(page)
         pages.remove(page)
         pages.append(page)
         self.last_use[page] = self.now >> 10
 
     def leave(self, page: int) -> int:
-        """The page leaves memory."""
+        """Evicts the page."""
         self.list_of(page).remove(page)
         self.mapped.discard(page)
         self.used.discard(page)
         return page
 
     def candidates(self) -> list[int]:
-        """Whom to look at for a frame, in order."""
+        """The candidates for eviction, in order."""
         many = len(self.nobodys) > self.frames // 8
         return (self.nobodys if many else []) + self.own
 
     def take(self) -> int:
-        """The page that leaves for another."""
+        """Evicts a page for another, and returns it."""
         while True:
             for page in self.candidates()[:LOOKS]:
                 if page not in self.used:
@@ -89,12 +89,12 @@ class Model:
                 self.renew(page)
 
     def time_between(self, last: int, now: int) -> int:
-        """When a page was used of which only that is known; units of 1,024 ns."""
+        """The assumed time of a use between two ticks; units of 1,024 ns."""
         self.spread = (self.spread + GOLDEN) % 2**32
         return last + ((now - last) * self.spread >> 32)
 
     def tick(self, now: int) -> list[int]:
-        """Reads the accessed bits; what leaves."""
+        """Reads the accessed bits; returns the evicted pages."""
         last, now = self.last_tick, now >> 10
         self.last_tick = now
         for page in [page for page in self.own if page in self.used]:

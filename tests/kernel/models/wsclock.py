@@ -1,10 +1,10 @@
-"""WSClock: one circle, the time of the last use of each page, and a hand that takes clean pages older than tau, writes
-old dirty ones in their place, and goes on (R. Carr, J. Hennessy, WSCLOCK, SOSP 1981).
+"""WSClock: one circle, the time of the last use of each page, and a hand that evicts clean pages older than tau, starts
+writes of old dirty ones, and continues (R. Carr, J. Hennessy, WSCLOCK, SOSP 1981).
 
-What the paper leaves open: at most BATCH writes are begun for one page that goes. A whole turn without an old page: a
-clean one goes, and after a whole turn without one of them, any that was not used. Writes end when a page has been found
-or LOOKS pages have been passed in vain; the pages then come in behind the hand, in the order of their places in the
-swap area.
+Where the paper leaves a choice: at most BATCH writes are started for one evicted page. After a whole turn without an
+old page, a clean one is evicted, and after a whole turn without one of them, any unused page. Writes finish when a page
+has been found or LOOKS pages have been passed in vain; the pages are then inserted behind the hand, in the order of
+their slots in the swap area.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Model:
         self.accessed: set[int] = set()
         self.dirty: set[int] = set()
         self.last_use: dict[int, int] = {}
-        self.places: list[int] = []  # pages by their place in the swap area
+        self.places: list[int] = []  # pages in the order of their slots in the swap area
         self.since_old = self.since_clean = self.begun = 0
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
-        """Was it in memory? And which pages leave for it."""
+        """Was the page in memory, and which pages are evicted for it?"""
         found, gone = page in self.circle, []
         if found:
             self.accessed.add(page)
@@ -48,7 +48,7 @@ class Model:
         return found, gone
 
     def make_room(self) -> int:
-        """Looks until a page is found that can go."""
+        """Searches until a page that can be evicted is found."""
         victim = None
         while victim is None:
             victim = self.one_pass()
@@ -61,7 +61,7 @@ class Model:
         return victim
 
     def one_pass(self) -> int | None:
-        """A page that can go, or None after LOOKS pages in vain."""
+        """Returns a page that can be evicted, or None after LOOKS pages in vain."""
         looks = LOOKS
         while self.circle and looks:
             page = self.circle[0]

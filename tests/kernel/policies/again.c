@@ -1,4 +1,4 @@
-/* Gives a page only when it is asked once more after it gave none at priority 0. */
+/* Gives a page only when it is called once more after it gave none at priority 0. */
 #include "base.h"
 
 static struct page *again_select(struct vm_scan *scan)

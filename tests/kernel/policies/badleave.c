@@ -1,4 +1,4 @@
-/* Follows a null pointer when another policy takes over. */
+/* Dereferences a null pointer when another policy takes over. */
 #include "base.h"
 
 static void badleave_remove(struct page *page, enum vm_out why)

@@ -1,7 +1,7 @@
 /*
- * A correct FIFO from which the policies of this folder are made: each of them breaks one rule of
- * mm/policy.h, and tests/kernel/test_policies.py expects the core to name it. They are built into a kernel
- * of their own, never into Tidemark.
+ * A correct FIFO, the base of the policies in this folder: each of them breaks one rule of
+ * mm/policy.h, and tests/kernel/test_policies.py expects the core to report it. They are built into a
+ * separate kernel, never into Tidemark.
  */
 #ifndef TESTS_POLICIES_BASE_H
 #define TESTS_POLICIES_BASE_H
@@ -28,7 +28,7 @@ static inline void base_remove(struct page *page, enum vm_out why)
 	list_del(base_node(page));
 }
 
-/* The oldest page that the scan may take, still on the list. */
+/* The oldest page that the scan may take; it stays on the list. */
 static inline struct page *base_find(struct vm_scan *scan)
 {
 	struct list_head *node;

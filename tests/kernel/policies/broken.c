@@ -1,4 +1,4 @@
-/* Says that its lists are broken. */
+/* Reports that its lists are broken. */
 #include "base.h"
 
 static int broken_check(void)

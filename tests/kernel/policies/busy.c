@@ -1,4 +1,4 @@
-/* Takes 40 ms to give a page: within the rules, and the machine is nearly always inside this hook. */
+/* Takes 40 ms to give a page: within the rules, but the machine is nearly always inside this hook. */
 #include "base.h"
 
 static struct page *busy_select(struct vm_scan *scan)

@@ -1,4 +1,4 @@
-/* Keeps its pages on lists of their processes, and has no moved: a page that changes hands must be taken back first. */
+/* Keeps its pages on per-process lists, and has no moved hook: a page that changes its owner must first be removed. */
 #include "base.h"
 
 struct deaf_mm {

@@ -1,4 +1,4 @@
-/* Detaches pages, but never lets one go. */
+/* Detaches pages, but never has one evicted. */
 #include "base.h"
 
 static struct page *detacher_select(struct vm_scan *scan)

@@ -1,4 +1,4 @@
-/* Loses pages that pass to another process. */
+/* Loses pages that move to another process. */
 #include "base.h"
 
 static void dropper_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)

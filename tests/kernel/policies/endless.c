@@ -1,4 +1,4 @@
-/* Launders the same page for ever, and spends no budget. */
+/* Launders the same page for ever, without spending budget. */
 #include "base.h"
 
 static struct page *endless_select(struct vm_scan *scan)

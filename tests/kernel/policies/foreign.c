@@ -1,4 +1,4 @@
-/* Gives a page that it never owned: the kernel's own. */
+/* Gives a page that it never owned: one of the kernel's. */
 #include "base.h"
 
 static struct page *foreign_select(struct vm_scan *scan)

@@ -1,5 +1,5 @@
 /*
- * FIFO that remembers whom it sent away, in a pool of ghosts, and keeps a list per process: for gdb's
+ * FIFO that remembers evicted pages in a pool of ghosts, and keeps a list per process: for gdb's
  * tm-lists, which must find such lists in a policy that it has never seen.
  */
 #include "mm/policy.h"

@@ -1,4 +1,7 @@
-/* Holds on to each page that it gives until it gets it back: all are in use, as if those who use them waited. */
+/*
+ * Keeps a reference to each page that it gives until the page is put back: all pages are in use, as if their users
+ * waited.
+ */
 #include "base.h"
 
 #include "mm/page.h"

@@ -1,4 +1,4 @@
-/* Prefers the pages that the scan may not have. */
+/* Prefers pages that are not eligible for the scan. */
 #include "base.h"
 
 static struct page *ineligible_select(struct vm_scan *scan)

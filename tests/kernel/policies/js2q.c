@@ -1,8 +1,8 @@
 /*
- * The full 2Q of T. Johnson and D. Shasha (VLDB 1994), for a grader that must not take Linux's
- * design for the only good one. New pages queue in A1in, whether used there or not. Of those that
- * leave it, A1out remembers the identity; a page that comes back while it is remembered goes to
- * Am, where second chances stand in for LRU.
+ * The full 2Q of T. Johnson and D. Shasha (VLDB 1994), for a grader that must also accept designs other
+ * than Linux's. New pages queue in A1in, whether they are used there or not. A1out remembers the identity
+ * of pages evicted from it. A page that returns while it is remembered goes to Am, where second chances
+ * approximate LRU.
  */
 #include "mm/policy.h"
 
@@ -17,7 +17,7 @@ POLICY_PAGE_FITS(struct js2q_page);
 static LIST_HEAD(a1in); /* oldest first */
 static LIST_HEAD(am);   /* the hand is before the first */
 static u32 nr_a1in, nr_am;
-static struct page_id a1out[MAX_GHOSTS]; /* a ring; store 0: nothing */
+static struct page_id a1out[MAX_GHOSTS]; /* a ring; store 0: empty */
 static u32 next_ghost;
 
 static struct js2q_page *js2q_data(struct page *page)
@@ -40,7 +40,7 @@ static void delist(struct page *page)
 	nr_a1in -= !js2q_data(page)->in_am;
 }
 
-/* Was it remembered? It is no longer. */
+/* Is the page remembered? Forgets it. */
 static bool take_ghost(struct page_id id)
 {
 	for (u32 i = 0; id.store && i < MAX_GHOSTS; i++)
@@ -97,7 +97,7 @@ static void js2q_putback(struct page *page, enum vm_put why)
 	enlist(page, why == VM_PUT_USED);
 }
 
-/* A1out remembers as many as half of the frames. */
+/* A1out remembers half as many pages as there are frames. */
 static void js2q_evicted(struct page *page, struct page_id to)
 {
 	u32 size = MIN(vm_frames() / 2, (u32)MAX_GHOSTS);
@@ -122,7 +122,7 @@ static int js2q_check(void)
 
 static const struct vm_policy js2q = {
 	.name = "js2q",
-	.summary = "2Q with ghosts, as Johnson and Shasha have it",
+	.summary = "2Q with ghosts, by Johnson and Shasha",
 	.insert = js2q_insert,
 	.remove = js2q_remove,
 	.select = js2q_select,

@@ -1,4 +1,4 @@
-/* Loses every hundredth page that it is given. */
+/* Loses every hundredth page that it receives. */
 #include "base.h"
 
 static void loser_insert(struct page *page, struct mm_struct *mm, enum vm_in how,

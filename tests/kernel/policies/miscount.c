@@ -1,4 +1,4 @@
-/* Says that it holds one page more than it does. */
+/* Reports one page more than it holds. */
 #include "base.h"
 
 static int miscount_check(void)

@@ -1,9 +1,9 @@
-/* Keeps every rule, and expects that the owner of a page that it has changes by moved alone, that moved finds its data as
- * they were, and that the clock of a process that gives a page up still runs. */
+/* Follows every rule, and checks that the owner of its pages changes only through moved, that moved finds its data
+ * unchanged, and that the clock of a process that gives up a page still runs. */
 #include "base.h"
 
 struct mover_page {
-	struct list_head node; /* first: base_node */
+	struct list_head node; /* must be first: base_node */
 	struct mm_struct *owner;
 	u32 mark;
 };

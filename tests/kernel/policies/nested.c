@@ -1,4 +1,4 @@
-/* Asks the core for a page while the core asks it for one. */
+/* Asks the core for a page while the core is asking it for one. */
 #include "base.h"
 
 struct page *policy_call_select(struct vm_scan *scan);

@@ -1,4 +1,4 @@
-/* Cannot be switched on. */
+/* Its init fails. */
 #include "base.h"
 
 static int noinit_init(void)

@@ -1,4 +1,4 @@
-/* Gives a pointer that is not to a page at all. */
+/* Gives a pointer that does not point to a page. */
 #include "base.h"
 
 static struct page *nowhere_select(struct vm_scan *scan)

@@ -1,4 +1,4 @@
-/* Follows a null pointer. */
+/* Dereferences a null pointer. */
 #include "base.h"
 
 static struct page *null_select(struct vm_scan *scan)

@@ -1,5 +1,5 @@
-/* Keeps every rule, and counts the pages that come back, how many do after their forget, and those that
- * somebody says he does not need. */
+/* Follows every rule, and counts pages that return, those that do so after forget() was called for them, and those
+ * that a process says it does not need. */
 #include "base.h"
 
 static u32 last_forgotten;

@@ -1,4 +1,4 @@
-/* Keeps every rule: shows that the kernel of the bad policies is a good one. */
+/* Follows every rule: shows that the kernel with the faulty policies works. */
 #include "base.h"
 
 static const struct vm_policy quiet = {

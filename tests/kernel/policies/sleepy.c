@@ -1,4 +1,4 @@
-/* Sleeps in a hook, where others may call. */
+/* Sleeps in a hook, so that other tasks may call hooks. */
 #include "base.h"
 
 void ksleep_ns(u64 ns);

@@ -1,4 +1,4 @@
-/* Takes 300 ms when a page passes to another process. */
+/* Takes 300 ms when a page moves to another process. */
 #include "base.h"
 
 static void slowmove_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)

@@ -1,4 +1,4 @@
-/* Takes 300 ms to show its numbers, which every sample asks for. */
+/* Takes 300 ms to show its numbers, which every sample reads. */
 #include "base.h"
 
 static void slowshow_show(struct seq_file *m)

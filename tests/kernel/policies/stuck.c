@@ -1,4 +1,4 @@
-/* Does not return from select. */
+/* Never returns from select. */
 #include "base.h"
 
 static struct page *stuck_select(struct vm_scan *scan)

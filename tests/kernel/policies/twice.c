@@ -1,4 +1,4 @@
-/* Forgets to take the page that it gives off its list, and gives it again. */
+/* Does not remove the page that it gives from its list, and gives it again. */
 #include "base.h"
 
 static struct page *twice_select(struct vm_scan *scan)

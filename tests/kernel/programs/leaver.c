@@ -1,4 +1,4 @@
-/* Shares a page with a child, and leaves for another program while the child goes on. No C library. */
+/* Shares a page with a child, and executes another program while the child continues. No C library. */
 
 enum {
 	SYS_EXIT = 1,

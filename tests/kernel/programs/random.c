@@ -1,4 +1,4 @@
-/* Prints eight of the kernel's random bytes, in hexadecimal. No C library: int 0x80 alone. */
+/* Prints eight of the kernel's random bytes in hexadecimal. No C library, only int 0x80. */
 
 static long call(long nr, long a, long b, long c)
 {

@@ -1,6 +1,6 @@
 /*
- * corners: what a call answers at its edges: names that are too long, no descriptor left, a signal that
- * comes at the wrong moment. As abi: Linux is the oracle, there it must report no failures, either.
+ * corners: calls at their limits: names that are too long, no free descriptor, a signal at the wrong
+ * moment. As for abi, Linux is the reference: there it must report no failures, either.
  */
 #include "check.h"
 #include "lab.h"
@@ -72,7 +72,7 @@ static void test_links(void)
 	CHECK(!unlink(PLACE "/absolute"));
 }
 
-/* A directory without a name takes no names, and has none. */
+/* A removed directory accepts no names, and contains none. */
 static void test_removed_directory(void)
 {
 	char here[100];
@@ -111,7 +111,7 @@ static void test_attributes(void)
 
 /* --- descriptors --- */
 
-/* Of nothing that takes two is one left. */
+/* If a call needs two descriptors and fails, it keeps neither. */
 static void test_no_descriptor_left(void)
 {
 	struct rlimit few = { 100, 100 }, most;
@@ -138,7 +138,7 @@ static void test_no_descriptor_left(void)
 	_exit(nr_failures != 0);
 }
 
-/* What is left of a lock when its end and then its beginning are unlocked, as another process sees it. */
+/* What another process sees of a lock after its end and then its beginning are unlocked. */
 static void test_locks(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = 10, .l_len = 20 };
@@ -187,7 +187,7 @@ static void fault(void)
 	*nothing = 1;
 }
 
-/* A fault whose signal is blocked or ignored kills, whatever the handler. */
+/* A fault whose signal is blocked or ignored kills the process, even if there is a handler. */
 static void test_fault_that_nobody_handles(void)
 {
 	for (int ignored = 0; ignored < 2; ignored++) {
@@ -208,7 +208,7 @@ static void test_fault_that_nobody_handles(void)
 	}
 }
 
-/* A signal that comes when the stack pointer points to nothing; with SA_SIGINFO its frame is another. */
+/* A signal that arrives when the stack pointer is invalid; with SA_SIGINFO its frame has another layout. */
 static void test_handler_without_stack(void)
 {
 	for (int flags = 0; flags <= SA_SIGINFO; flags += SA_SIGINFO) {
@@ -239,7 +239,7 @@ static void test_handler_for_once(void)
 	CHECK(WTERMSIG(status_of(pid)) == SIGUSR1);
 }
 
-/* How much of its time a sleep has left that a signal ends. */
+/* The remaining time of a sleep that a signal interrupts. */
 static void test_rest_of_a_sleep(void)
 {
 	struct {
@@ -283,12 +283,12 @@ static void test_locked(void)
 	CHECK(!mlock(at, 8 * PAGE) && locked_kb(at) == 8 * PAGE_KB);
 	CHECK(!munlock(at, 8 * PAGE) && locked_kb(at) <= 0 && !munmap(at, 8 * PAGE));
 	at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
-	FAILS(mlock(at, 2 * PAGE), ENOMEM); /* the file has no such pages */
+	FAILS(mlock(at, 2 * PAGE), ENOMEM); /* the file does not have these pages */
 	CHECK(!munmap(at, 2 * PAGE) && !close(fd) && !unlink(PLACE "/file"));
 	FAILS(mmap(NULL, (size_t)-PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0), ENOMEM);
 }
 
-/* A mapping that is locked before it is there, of a file whose pages come together. */
+/* Locks a mapping before its pages are resident, of a file whose pages are read in clusters. */
 static void test_locked_file(const char *place)
 {
 	char name[100], text[PAGE];
@@ -307,7 +307,7 @@ static void test_locked_file(const char *place)
 
 static void test_segments(void)
 {
-	enum { MOST = 300 }; /* Linux has room for more */
+	enum { MOST = 300 }; /* Linux allows more */
 	static int id[MOST];
 	int nr = 0, first;
 	char *at;
@@ -335,7 +335,7 @@ static void write_script(const char *text, size_t n)
 	CHECK(write(fd, text, n) == (ssize_t)n && !close(fd));
 }
 
-/* With an argument of this many bytes, the words before which a script's interpreter comes are of any length. */
+/* With an argument of this size, the words inserted for a script's interpreter may have any length. */
 static void test_scripts(void)
 {
 	static const char text[] = "#!/bin/sh\nexit 5\n";
@@ -378,7 +378,7 @@ static void on_bus_error(int sig)
 	_exit(sig);
 }
 
-/* The byte at an address, or SIGBUS. */
+/* Returns the byte at an address, or SIGBUS. */
 static int status_of_look(volatile const char *at)
 {
 	pid_t pid = fork();
@@ -390,8 +390,8 @@ static int status_of_look(volatile const char *at)
 	return WEXITSTATUS(status_of(pid));
 }
 
-/* A file of 32 MiB that holds nothing is read through mappings, also where memory has less. What is written later, by
- * a call or through another mapping, is seen in all of them. */
+/* A file of 32 MiB that is one hole is read through mappings, also with less memory than that. Later writes, by a
+ * call or through another mapping, are visible in all of them. */
 static void test_holes(void)
 {
 	int fd = open(PLACE "/holes", O_CREAT | O_RDWR, 0600);
@@ -420,7 +420,7 @@ static void test_holes(void)
 
 /* --- sockets --- */
 
-/* No address family exists. A look-up of an unknown group opens a socket, too, and must not fail by it. */
+/* There are no address families. Looking up an unknown group opens a socket, too, and must not fail because of that. */
 static void test_no_socket(void)
 {
 	enum { SOCKETCALL_SOCKET = 1, SOCKETCALL_LISTEN = 4 };

@@ -1,7 +1,7 @@
 /*
- * far: far calls and returns, whose words on the stack are a program's accesses like any other. Where the stack is
- * wrong they end in SIGSEGV; where its page is not present, or not yet the program's own, it is brought in first.
- * As corners: on Linux it must report no failures, either.
+ * far: far calls and returns, whose stack accesses are a program's accesses like any other. An invalid stack
+ * leads to SIGSEGV; if its page is not present, or not yet the program's own copy, it is brought in first.
+ * As for corners, it must report no failures on Linux, either.
  */
 #include "check.h"
 #include "lab.h"
@@ -11,7 +11,7 @@
 
 enum { OTHERS = 6144, WRONG = 4, KERNEL = 0xC0100000, FLAGS = 0x202 };
 
-/* Each takes the stack to use as its argument; what lies there leads to far_back, or far_entry comes back itself. */
+/* Each takes the stack to use as its argument; the words on it lead to far_back, or far_entry returns by itself. */
 __asm__(".text\n"
 	"far_lret:	mov 4(%esp), %eax; mov %esp, far_saved; mov %eax, %esp; lret\n"
 	"far_iret:	mov 4(%esp), %eax; mov %esp, far_saved; mov %eax, %esp; iret\n"
@@ -30,7 +30,7 @@ struct {
 	uint16_t selector;
 } far_target = { far_entry, 0 };
 
-/* Without lcall in the kernel's memory: QEMU before 9.1 would write there (docs/reference/limits.md). */
+/* Without lcall on the kernel's memory: QEMU before 9.1 would write there (docs/reference/limits.md). */
 static const struct {
 	void (*run)(void *stack);
 	uintptr_t stack;
@@ -54,7 +54,7 @@ static void test_wrong_stack(void)
 	}
 }
 
-/* Other memory takes the place of all that is mapped. */
+/* Displaces everything that is mapped with other memory. */
 static void evict(void)
 {
 	char *others = lab_map(OTHERS);
@@ -70,7 +70,7 @@ static void put_frame(uintptr_t *stack)
 	stack[2] = FLAGS;
 }
 
-/* Down from the middle of a page, which the call is the first to write, or the first after something else. */
+/* Calls downwards from the middle of a page, as its first write at all, or its first after an eviction. */
 static void call_on(uintptr_t *page)
 {
 	uintptr_t *top = page + 512;
@@ -92,13 +92,13 @@ static void test_page_not_present(void)
 	far_iret(stack + 1024);
 	evict();
 	far_lcall(stack + 1024);
-	put_frame(stack + 1022); /* in two pages */
+	put_frame(stack + 1022); /* spans two pages */
 	evict();
 	far_iret(stack + 1022);
 	CHECK(!munmap(stack, 2 * PAGE));
 }
 
-/* Copy on write: the child's call leaves the parent's page as it is. */
+/* Copy on write: the child's call does not change the parent's page. */
 static void test_page_of_two(void)
 {
 	uintptr_t *stack = lab_map(1);

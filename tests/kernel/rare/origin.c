@@ -1,6 +1,6 @@
 /*
- * origin: what a handler with SA_SIGINFO is told of where a signal comes from. As corners: on Linux it must report no
- * failures, either.
+ * origin: what a handler with SA_SIGINFO learns about a signal's origin. As for corners, it must report no failures on
+ * Linux, either.
  */
 #include "check.h"
 #include "lab.h"
@@ -23,7 +23,7 @@ static void handle(int sig)
 	CHECK(!sigaction(sig, &action, NULL));
 }
 
-/* A child that ends with this status, after a signal to its parent. */
+/* Makes a child that ends with this status, after a signal to its parent. */
 static pid_t child(int sig, int status)
 {
 	pid_t pid = fork();
@@ -54,7 +54,7 @@ static void test_sender(void)
 	CHECK(seen.si_code == SI_USER && seen.si_pid == pid && !seen.si_uid == !getuid());
 }
 
-/* Of several that come while they are blocked the first is told of. */
+/* If several signals arrive while blocked, the first is reported. */
 static void test_blocked(void)
 {
 	sigset_t set;

@@ -1,6 +1,6 @@
 /*
- * rare: system calls that no other program here makes. As abi: Linux is the oracle, there it must report no
- * failures, either. Where a kernel may answer in several ways, this asks for what all have in common.
+ * rare: system calls that no other program here makes. As for abi, Linux is the reference: there it must report no
+ * failures, either. Where kernels may answer in several ways, this checks what the answers have in common.
  */
 #include "check.h"
 #include "lab.h"
@@ -52,7 +52,7 @@ static long minor_faults(void)
 	return used.ru_minflt;
 }
 
-/* The end of the data moves both ways; one that cannot be is answered with the one that is. */
+/* The end of the data moves both ways; for an impossible end, the call returns the current one. */
 static void test_brk(void)
 {
 	char *end = (char *)syscall(SYS_brk, 0), *to = end + 3 * PAGE;
@@ -67,12 +67,12 @@ static void test_brk(void)
 	CHECK(!mlockall(MCL_FUTURE));
 	CHECK((char *)syscall(SYS_brk, to + PAGE) == to + PAGE);
 	faults = minor_faults();
-	to[0] = 'y'; /* it is there already */
+	to[0] = 'y'; /* it is resident already */
 	CHECK(minor_faults() == faults && !munlockall());
 	CHECK((char *)syscall(SYS_brk, end) == end);
 }
 
-/* To lock all takes as long as there are pages, not addresses: 3 GiB of them would be tens of ms. */
+/* Locking all takes time in proportion to pages, not addresses: 3 GiB of addresses would take tens of ms. */
 static void test_lock_all(void)
 {
 	char *none = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -91,7 +91,7 @@ static void catch (int sig)
 	nr_caught++;
 }
 
-/* Numbers in the processor survive a signal, a fork and other processes. */
+/* Floating-point registers survive a signal, a fork and other processes. */
 static void test_floats(void)
 {
 	volatile double third = 1.0 / 3;
@@ -168,7 +168,7 @@ static void test_files(void)
 	CHECK(!chdir("/") && !close(fd) && !close(dir));
 }
 
-/* To and from where nothing is mapped; with much memory the file's page is one without an address of the kernel. */
+/* Buffers that are not mapped; with much memory the file's page lies in high memory. */
 static void test_nowhere(void)
 {
 	int fd = open("/tmp/nowhere", O_RDWR | O_CREAT | O_TRUNC, 0700);
@@ -187,7 +187,7 @@ static char *reserve(size_t size)
 	return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* All addresses are taken, large regions first; a hole above them that was too small is found at last. */
+/* Uses up all addresses, large regions first; finally a hole above them that was too small is found. */
 static void test_addresses(void)
 {
 	enum { PARTS = 128 };
@@ -211,7 +211,7 @@ static void test_addresses(void)
 	CHECK(!munmap(at, 2 * PAGE) && !munmap(below, PAGE));
 }
 
-/* The locks of programs from before files of 2 GiB; their numbers, too, which the C library has changed. */
+/* The locks of programs older than files of 2 GiB; also their call numbers, which the C library has changed. */
 static void test_old_locks(void)
 {
 	enum { GETLK = 5, SETLK };
@@ -294,7 +294,7 @@ static long major_faults_of_reading(int fd, int advice)
 	return after.ru_majflt - before.ru_majflt;
 }
 
-/* On an ext2 of blocks of 1 KiB; nobody may drop caches on Linux but root. */
+/* On an ext2 with blocks of 1 KiB; only root may drop caches on Linux. */
 static void test_advice(void)
 {
 	int fd = open("/mnt/read", O_RDWR | O_CREAT | O_TRUNC, 0600);

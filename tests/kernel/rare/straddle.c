@@ -1,6 +1,6 @@
 /*
- * straddle: a system call that needs two pages at once, a word that lies on both, while one frame
- * is left for them. It cannot end, but others must get on, and SIGKILL must end it.
+ * straddle: a system call that needs two pages at once, for a word that lies on both, while one frame
+ * is left for them. It cannot finish, but other processes must make progress, and SIGKILL must end it.
  */
 #include "lab.h"
 #include <sys/mman.h>
@@ -10,9 +10,9 @@
 
 enum { PAGE = PAGE_SIZE_BYTES, LOOK_MS = 200 };
 
-static volatile uint32_t *locked; /* pages so far, of the child */
+static volatile uint32_t *locked; /* number of pages locked by the child so far */
 
-/* Locks page after page; the word is read before each. */
+/* Locks page after page; reads the word before each. */
 static __attribute__((noreturn)) void lock_more(char *two, const int *pipe)
 {
 	char word[4];

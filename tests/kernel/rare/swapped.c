@@ -1,6 +1,6 @@
 /*
- * swapped: what is in the swap area comes back before it is used if a program says so, and gives up its slot when slots
- * are few. For a machine of 12 MiB with a swap area of 8.
+ * swapped: pages in the swap area are read before their use if a program advises so, and free their slots if slots are
+ * scarce. For a machine of 12 MiB with a swap area of 8 MiB.
  */
 #include "check.h"
 #include "lab.h"
@@ -12,7 +12,7 @@
 
 enum { SHARED = 256, OTHERS = 2560, LARGE = 3400, SLACK = 128 };
 
-/* The number after the first of these words, or blanks, in a file of /proc. */
+/* Returns the number after the first occurrence of these words in a file of /proc. */
 static long number_in(const char *path, const char *word)
 {
 	static char text[8192];
@@ -35,7 +35,7 @@ static long major_faults(void)
 	return used.ru_majflt;
 }
 
-/* Other memory takes its place and goes; how many faults have to wait then for the disk? */
+/* Displaces the pages with other memory, which is then freed; returns the number of major faults after that. */
 static long faults_after(char *at, int advice)
 {
 	char *others = lab_map(OTHERS);
@@ -65,7 +65,7 @@ static void test_shared_memory_that_will_be_needed(void)
 	CHECK(!munmap(at, SHARED * PAGE));
 }
 
-/* With more than half of the slots in use, a page is in memory or has a slot. */
+/* With more than half of the slots in use, a page is either in memory or has a slot. */
 static void test_slots_are_few(void)
 {
 	long had = number_in("/proc/vmstat", "nr_swap_free "), used, resident;
@@ -78,7 +78,7 @@ static void test_slots_are_few(void)
 	CHECK(sum == 2 * LARGE * 'p');
 	used = had - number_in("/proc/vmstat", "nr_swap_free ");
 	resident = number_in("/proc/self/statm", " ");
-	/* Between the two readings some pages get a slot and leave, and other programs' slots are freed. */
+	/* Between the two readings some pages get a slot and are evicted, and slots of other programs are freed. */
 	CHECK(used + resident > LARGE - SLACK && used + resident < LARGE + SLACK);
 	if (used + resident <= LARGE - SLACK || used + resident >= LARGE + SLACK)
 		printf("swapped: %ld pages have slots, %ld are in memory\n", used, resident);

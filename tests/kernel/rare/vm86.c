@@ -1,7 +1,7 @@
 /*
- * vm86: iret with the flag VM, which no program may set, and which QEMU sets all the same: the program is in
- * virtual-8086 mode. Whatever it does there ends in SIGSEGV, and it is in its own mode again.
- * As corners: on Linux it must report no failures, either.
+ * vm86: iret with the flag VM, which no program may set, but which QEMU sets nevertheless: the program is then in
+ * virtual-8086 mode. Everything it does there ends in SIGSEGV, and it is in its own mode again.
+ * As for corners, it must report no failures on Linux, either.
  */
 #include "check.h"
 #include "lab.h"
@@ -11,7 +11,7 @@
 
 enum { SEGMENT = 0x1000, CODE = SEGMENT * 16, FLAGS = 0x20002, IF = 0x200, IOPL3 = 0x3000 };
 
-/* What stands at CODE, in 16 bits; flags beside VM. */
+/* The 16-bit code at CODE; flags in addition to VM. */
 static const struct {
 	const char *code;
 	size_t length;
@@ -19,7 +19,7 @@ static const struct {
 } cases[] = {
 	{ NULL, 0, IF }, /* nothing is mapped */
 	{ NULL, 0, 0 },
-	{ "\xeb\xfe", 2, IF }, /* for ever, until a timer interrupt comes */
+	{ "\xeb\xfe", 2, IF }, /* endless, until a timer interrupt comes */
 	{ "\xcc", 1, IF },
 	{ "\xf4", 1, 0 },
 	{ "\xcd\x80", 2, IF },
@@ -49,7 +49,7 @@ static __attribute__((noreturn)) void run(size_t n)
 	enter(FLAGS | cases[n].flags);
 }
 
-/* exit(7) without the C library's gs, which is gone. */
+/* exit(7) without the C library's gs, which is lost. */
 static void on_fault(int sig)
 {
 	(void)sig;

@@ -1,8 +1,8 @@
 /*
- * Arguments. A letter names what a call wants: a descriptor, a path, an address; most are right in kind,
- * one of WILD_ONE_IN is not. What is drawn depends on the seed and the call's number alone, and not on the
- * calls before it: leaving one out does not change the others. Only what those brought about differs,
- * as which descriptors are open.
+ * Arguments. A letter says what a call needs: a descriptor, a path, an address. Most arguments are of
+ * the right kind, one in WILD_ONE_IN is not. Random values depend only on the seed and the call's number,
+ * not on the calls before it: leaving a call out does not change the others, except through its effects,
+ * such as which descriptors are open.
  */
 #include "storm.h"
 #include <limits.h>
@@ -20,9 +20,9 @@ int last_child = NO_PID;
 uint32_t last_segments[4], last_attached[4];
 static uint32_t state;
 static char long_name[256], longer_name[300], others[6][80];
-extern char end[]; /* of the program: the heap begins there */
+extern char end[]; /* end of the program, where the heap begins */
 
-/* What follows the letter is drawn; @mix: several, joined. */
+/* The random values for a letter; @mix: several combined. */
 struct set {
 	char letter;
 	bool mix;
@@ -133,7 +133,7 @@ void draw_begin(uint32_t i)
 
 #define PICK(array) ((uint32_t)(array)[draw(ARRAY_SIZE(array))])
 
-/* The other folder's names, so that files go from one file system to the other. */
+/* Sets the names of the other folder, so that files move from one file system to the other. */
 void args_prepare(int dir)
 {
 	static const char *const names[] = { "f", "a", "d/a", "m", "fifo", "d" };
@@ -203,7 +203,7 @@ static uint32_t draw_range(void)
 	return draw(4) ? (1 + draw(12)) * PAGE_SIZE_BYTES : draw(96) * 1000;
 }
 
-/* Structures: room for one of each is at a place of its own, filled anew. */
+/* Structures: one of each has its own memory, filled again for each call. */
 
 static void *draw_action(void)
 {
@@ -229,7 +229,7 @@ static void *draw_signals(void)
 	return set;
 }
 
-/* Short times: seconds and a fraction; two of them are a pair for setitimer and utimes. */
+/* Short times: seconds and a fraction; two of them form a pair for setitimer and utimes. */
 static void *draw_times(char letter)
 {
 	static uint32_t words[8];
@@ -240,7 +240,7 @@ static void *draw_times(char letter)
 	return words;
 }
 
-/* The same with words of 64 bits. */
+/* The same with 64-bit words. */
 static void *draw_long_times(void)
 {
 	static uint32_t words[8];
@@ -270,7 +270,7 @@ static void *draw_polled(void)
 	return polled;
 }
 
-/* In the layout of F_SETLK, which that of F_SETLK64 begins with. */
+/* In the layout of F_SETLK, with which that of F_SETLK64 begins. */
 static void *draw_lock(void)
 {
 	static struct {
@@ -296,7 +296,7 @@ static void *draw_descriptor(void)
 	return desc;
 }
 
-/* What the old mmap takes. */
+/* The argument of the old mmap. */
 static void *draw_mapping(void)
 {
 	static uint32_t words[NR_ARGS];
@@ -388,7 +388,7 @@ static uint32_t draw_one(char letter)
 		return draw_number();
 	case 'f':
 		return draw_fd();
-	case '<': /* most are those that others lock, too */
+	case '<': /* most of them are also locked by other workers */
 		return draw(3) ? 3 + draw(5) : draw_fd();
 	case '~':
 		return draw(3) ? CONSOLE_FD : draw_fd();
@@ -419,7 +419,7 @@ static uint32_t draw_one(char letter)
 	}
 }
 
-/* Whether a wild value may stand there: not for whom a signal is sent to, or what is changed outside. */
+/* May this argument be wild? Not if it names a signal's target, or something outside that is changed. */
 static bool may_be_wild(char letter)
 {
 	return !strchr("PDt", letter);

@@ -1,7 +1,7 @@
 /*
- * The calls that the storm makes: every one that the kernel has, but for what would end the machine. A
- * letter is an argument (args.c). Weights: 0 is 8; what ends or blocks its caller comes seldom. Calls of
- * weight NOT_UNASKED are made only if --weight gives them another one.
+ * The calls that the storm makes: every call of the kernel, except what would end the machine. A
+ * letter stands for an argument (args.c). Weights: 0 means 8; calls that end or block their caller are rare.
+ * Calls of weight NOT_UNASKED are made only if --weight gives them another weight.
  */
 #include "storm.h"
 

@@ -1,17 +1,17 @@
 /*
- * Random code: pages of drawn bytes that begin with drawn instructions, most of them such that a kernel can get wrong
- * (other segments, other stacks, ways to another privilege level), with drawn registers.
+ * Random code: pages of random bytes that begin with random instructions, mostly ones that a kernel can handle wrongly
+ * (other segments, other stacks, ways to another privilege level), with random registers.
  *
- * Page number n is what the seed and n say. A process of its own executes some pages, one after the other: a
- * signal, also that of a time limit, leads to the next one. Where the code has made that impossible, since the
- * stack is gone or its own data are overwritten, the process dies, and another one goes on behind its page.
+ * The seed and n determine page number n. A separate process executes some pages, one after another: a signal,
+ * including that of a time limit, leads to the next page. If the code has made that impossible, because the stack is
+ * lost or the process's own data are overwritten, the process dies, and another one continues after that page.
  */
 #include "storm.h"
 #include <setjmp.h>
 #include <sys/time.h>
 
 enum {
-	PAGES = 32, /* of a call */
+	PAGES = 32, /* per call */
 	CODE = 0x30000000,
 	STACK = 0x30010000,
 	STACK_PAGES = 3,
@@ -19,12 +19,12 @@ enum {
 	LIMIT_US = 50,
 	MAX_PIECES = 8,
 	POOL_PAGES = 4,
-	FIRST_PAGE = 1u << 30, /* other draws than those of calls */
+	FIRST_PAGE = 1u << 30, /* different random numbers from those of calls */
 };
 
 /*
- * In the place of bytes: an operand that is drawn. USERS is an address below the kernel's: where an lcall
- * has its stack in the kernel, QEMU before 9.1 writes there (docs/reference/limits.md).
+ * In place of bytes: a random operand. USERS is an address below the kernel's: if an lcall has its
+ * stack in the kernel, QEMU before 9.1 writes there (docs/reference/limits.md).
  */
 enum { VALUE = 256, USERS, SELECTOR, BYTE, SEGMENT, END };
 
@@ -38,7 +38,7 @@ static const uint16_t pieces[][12] = {
 	/* interrupts and system calls */
 	{ 0xcd, BYTE, END }, { 0xcd, 0x80, END }, { 0xcc, END }, { 0xce, END }, { 0xf1, END }, { 0x0f, 0x34, END },
 	{ 0x0f, 0x35, END }, { 0x0f, 0x05, END }, { 0x0f, 0x07, END }, { 0xbc, VALUE, 0xcd, 0x80, END }, { 0xbc, VALUE, 0x0f, 0x34, END },
-	/* what is the kernel's: flags, ports, tables, control and debug registers, machine-specific registers, caches */
+	/* privileged: flags, ports, tables, control and debug registers, machine-specific registers, caches */
 	{ 0xf4, END }, { 0xfa, END }, { 0xfb, END }, { 0xec, END }, { 0xee, END }, { 0xe4, BYTE, END }, { 0xe6, BYTE, END },
 	{ 0xf3, 0x6c, END }, { 0xf3, 0x6f, END }, { 0x0f, 0x01, 0x15, VALUE, END }, { 0x0f, 0x01, 0x1d, VALUE, END },
 	{ 0x0f, 0x01, 0x05, VALUE, END }, { 0x0f, 0x01, BYTE, END }, { 0x0f, 0x00, BYTE, END }, { 0x0f, 0x20, BYTE, END },
@@ -57,7 +57,7 @@ static const uint16_t pieces[][12] = {
 	/* the stack */
 	{ 0xbc, VALUE, END }, { 0x81, 0xc4, VALUE, END }, { 0x83, 0xec, BYTE, END }, { 0x94, END }, { 0x5c, END }, { 0xc9, END },
 	{ 0xc8, BYTE, BYTE, BYTE, END }, { 0x60, END }, { 0x61, END }, { 0x68, VALUE, END }, { 0x8f, BYTE, END },
-	/* flags, the FPU, and what else traps */
+	/* flags, the FPU, and other traps */
 	{ 0x9c, END }, { 0x9d, END }, { 0x68, VALUE, 0x9d, END }, { 0x62, BYTE, END }, { 0xd9, BYTE, END }, { 0xdd, BYTE, END },
 	{ 0x9b, END }, { 0x0f, 0xae, BYTE, END }, { 0x0f, 0xc7, BYTE, END }, { 0xf0, 0x0f, 0xc1, BYTE, END }, { 0xf7, 0xf0, END },
 	{ 0xd4, 0, END }, { 0x67, BYTE, BYTE, END }, { 0xe2, BYTE, END }, { 0xeb, BYTE, END },
@@ -68,9 +68,8 @@ static const uint16_t selectors[] = { 0,    3,    0x08, 0x10, 0x1b, 0x23, 0x2b, 
 				      0x43, 0x60, 0x63, 0x68, 0x6b, 0x73, 0x7b, 0x83, 0x8b,
 				      0x0c, 0x07, 0x0f, 0x30, 0x38, 0x70, 0x78, 0x93 };
 
-static uint32_t *pool; /* drawn once, and not writable: what fills the pages */
-static volatile uint32_t
-	*next_page; /* shared by the process that executes and the one that waits */
+static uint32_t *pool; /* random, generated once, and read-only: the source of the pages' content */
+static volatile uint32_t *next_page; /* shared by the executing process and the waiting one */
 static struct {
 	uint32_t di, si, bp, bx, dx, cx, ax, flags, sp;
 } start;
@@ -79,7 +78,7 @@ static volatile bool executing;
 static int own_pid;
 static uint16_t own_gs;
 
-/* --- what a page holds --- */
+/* --- the content of a page --- */
 
 static uint32_t draw_value(void)
 {
@@ -143,7 +142,7 @@ static void draw_registers(void)
 		start.sp = STACK_END - 4 * draw(PAGE_SIZE_BYTES / 4);
 }
 
-/* A segment with drawn bounds, in one of the places for threads that the C library does not use. */
+/* Makes a segment with random limits, in one of the TLS entries that the C library does not use. */
 static void draw_segment(void)
 {
 	uint32_t words[4] = { 7 + draw(2), draw_value(), draw_value(), draw(128) };
@@ -163,7 +162,7 @@ static void draw_page(uint32_t page)
 	fill_page();
 }
 
-/* --- the process that executes --- */
+/* --- the executing process --- */
 
 static void on_signal(int sig)
 {
@@ -220,7 +219,7 @@ static void execute(void)
 static __attribute__((noreturn)) void execute_pages(uint32_t end)
 {
 	prepare();
-	sigsetjmp(back, 1); /* here every signal leads */
+	sigsetjmp(back, 1); /* every signal leads here */
 	while (*next_page < end) {
 		draw_page((*next_page)++);
 		execute();
@@ -228,9 +227,9 @@ static __attribute__((noreturn)) void execute_pages(uint32_t end)
 	_exit(0);
 }
 
-/* --- the process that waits for it --- */
+/* --- the waiting process --- */
 
-/* False: a signal came first, and the process is killed. */
+/* Returns false if a signal came first; the process is then killed. */
 static bool wait_for(pid_t pid)
 {
 	int status;
@@ -243,7 +242,7 @@ static bool wait_for(pid_t pid)
 	return false;
 }
 
-/* Of what a process that died has counted, only that is believed which can be. */
+/* Accepts from the counts of a process that died only what is possible. */
 static void pass(uint32_t begun, uint32_t end)
 {
 	if (*next_page <= begun || *next_page > end)

@@ -1,5 +1,5 @@
 /*
- * What the storm must leave alone: memory and files of the process that watches it, and the kernel's own counts.
+ * What the storm must not affect: memory and files of the process that watches it, and the kernel's own counts.
  */
 #include "storm.h"
 #include "procfs.h"
@@ -14,7 +14,7 @@ static void kept_path(char *path, size_t size, int dir)
 	snprintf(path, size, "%s/kept", dirs[dir]);
 }
 
-/* Of the file that it runs from; nothing, when memory is short. */
+/* Computes a checksum of this program's file; false if memory is short. */
 static bool sum_program(uint32_t *sum)
 {
 	static uint8_t text[PAGE_SIZE_BYTES];
@@ -97,8 +97,8 @@ bool control_check(void)
 	return !wrong;
 }
 
-/* A process that has ended, and a thread of the kernel, have no memory. Nor has this one, perhaps:
- * then what cannot be read lives. */
+/* Processes that have ended, and kernel threads, have no memory. If this process itself lacks memory,
+ * what cannot be read counts as alive. */
 static bool is_alive(int pid)
 {
 	struct process p;
@@ -107,7 +107,7 @@ static bool is_alive(int pid)
 	return process_read(pid, &p) ? p.vsize : errno == ENOMEM;
 }
 
-/* Kill all once; how many they were. */
+/* Sends SIGKILL to all once. Returns their number. */
 static int kill_younger(void)
 {
 	DIR *dir = opendir("/proc");
@@ -137,7 +137,7 @@ bool control_clear(void)
 	int alive = 1;
 
 	for (int turn = 0; alive && turn < PATIENCE; turn++) {
-		sysctl_restore(); /* with vm.overcommit_memory at 2 there may be no memory to look */
+		sysctl_restore(); /* with vm.overcommit_memory at 2 there may be no memory to read */
 		alive = kill_younger();
 		sleep_ms(5);
 	}

@@ -1,6 +1,6 @@
 /*
- * The same calls on Linux: those that change nothing, one after the other by one process, and what each answered.
- * Which calls these are, and with what, follows from the seed alone; so both kernels can be compared line by line.
+ * The same calls on Linux: only those that change nothing, made one after another by one process, with each answer.
+ * The seed alone determines the calls and their arguments, so both kernels can be compared line by line.
  */
 #include "storm.h"
 

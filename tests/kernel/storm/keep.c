@@ -1,4 +1,4 @@
-/* Which of the drawn calls are made: all, or a list of ranges as "3-7,12", to be found with /FILE, too. */
+/* Which of the random calls are made: all, or a list of ranges such as "3-7,12", also given as /FILE. */
 #include "storm.h"
 
 enum { MAX_RANGES = 20000 };

@@ -1,15 +1,15 @@
 /*
  * storm: system calls at random, by several processes at once.
  *
- * Call number i is what the seed and i say (calls.c, args.c). The numbers are cut into rounds: a round begins
- * with new folders, a worker for each remainder of i, and ends with all of them killed, and what they made
- * removed. Whatever fails thus needs no more than the calls of its round, and --keep makes only some of them:
- * that is how a failing run is made short.
+ * The seed and i determine call number i (calls.c, args.c). The numbers are divided into rounds: a round begins
+ * with new folders and a worker for each remainder of i, and ends with all of them killed, and their files
+ * removed. So a failure depends only on the calls of its round, and --keep makes only some of them, which
+ * serves to shorten a failing run.
  *
- * A worker may end itself, or be ended by another: the next one goes on behind the call that was its last. One
- * that makes no progress, since its call waits for what never comes, gets a signal, then SIGKILL. Where all
- * memory is that of files and segments, which go with the round, the next one may be killed for memory before
- * it makes a call: after MAX_VAIN of them the round ends without the rest of that worker's calls.
+ * A worker may end itself, or be ended by another: the next worker continues after its last call. A worker
+ * without progress, because its call waits for something that never happens, gets a signal, then SIGKILL. If all
+ * memory is used by files and segments, which the end of the round frees, the next worker may be killed for memory
+ * before it makes a call: after MAX_VAIN such workers the round ends without the rest of the calls.
  */
 #include "storm.h"
 
@@ -39,8 +39,8 @@ const char *dirs[MAX_DIRS];
 char work[MAX_DIRS][64];
 
 static struct {
-	uint32_t seen, quiet; /* next when last looked at, and for how many ticks */
-	uint32_t begun, vain; /* next when last started again, and how often in vain */
+	uint32_t seen, quiet; /* next at the last check, and the number of ticks since */
+	uint32_t begun, vain; /* next at the last restart, and the number of restarts in vain */
 } watched[MAX_WORKERS];
 
 static void start(unsigned worker, uint32_t end)
@@ -48,7 +48,7 @@ static void start(unsigned worker, uint32_t end)
 	pid_t pid;
 
 	fflush(stdout);
-	while ((pid = fork()) < 0) { /* the copies have taken all places, or all memory */
+	while ((pid = fork()) < 0) { /* copies have used all process slots, or all memory */
 		board->nr_clears++;
 		if (!control_clear())
 			exit(1);
@@ -63,7 +63,7 @@ static void start(unsigned worker, uint32_t end)
 	watched[worker].quiet = 0;
 }
 
-/* A worker has ended: another one, or, when nothing is left or nobody knows how much, none. */
+/* A worker has ended: starts another one, unless no calls are left or the next call is unknown. */
 static void go_on(unsigned worker, uint32_t end)
 {
 	uint32_t next = board->workers[worker].next;
@@ -154,7 +154,7 @@ static bool run(uint32_t nr_calls)
 	return true;
 }
 
-/* Takes an option and its text out of the arguments; returns NULL if it is not there. */
+/* Removes an option and its text from the arguments; returns NULL if it is not there. */
 static const char *take_text(int *argc, char **argv, const char *name)
 {
 	for (int i = 1; i + 1 < *argc; i++) {

@@ -1,6 +1,6 @@
 /*
- * Where it takes place: a folder on each file system, the same at the beginning of every round. What the storm
- * mounted, opened for swapping, or kept in memory that is shared is given up after each round.
+ * The storm's place: a folder on each file system, the same at the beginning of every round. Mounts, swap areas
+ * and shared memory of the storm are removed after each round.
  */
 #include "storm.h"
 #include <sys/mount.h>
@@ -61,7 +61,7 @@ void place_make(int dir)
 	must(!chdir("/"), "/");
 }
 
-/* Below @path, and itself. Names get longer than a path may be: hence the working directory. */
+/* Removes everything below @path, and @path. Names may get longer than a path may be, so this changes the directory. */
 static void remove_tree(const char *path)
 {
 	struct dirent *entry;
@@ -81,7 +81,7 @@ static void remove_tree(const char *path)
 	must(!rmdir(path), path);
 }
 
-/* What is mounted below the folders, the last one first. How many were unmounted; *left: could not be. */
+/* Unmounts what is mounted below the folders, last first. Returns the number unmounted; *left: failures. */
 static int unmount_some(int *left)
 {
 	static char text[8192];
@@ -106,7 +106,7 @@ static int unmount_some(int *left)
 	return done;
 }
 
-/* How many areas in files were switched off; *left: could not be. */
+/* Returns the number of swap areas in files that were switched off; *left: failures. */
 static int switch_off_some(int *left)
 {
 	static char text[4096];
@@ -131,8 +131,8 @@ static int switch_off_some(int *left)
 }
 
 /*
- * One mount may lie below an older one, by way of a working directory, and is reached when that has gone; so may an
- * area, which keeps its own mount busy.
+ * A mount may lie below an older one, through a working directory, and can be reached once that is unmounted. The same
+ * holds for a swap area, which keeps its own mount busy.
  */
 static void let_go(void)
 {
@@ -168,7 +168,7 @@ void place_clear(void)
 		remove_tree(work[dir]);
 }
 
-/* Descriptors 0 to 16: of every kind some; and the arena: memory, a file, what may only be read, a hole. */
+/* Sets up descriptors 0 to 16, of every kind, and the arena: memory, a file, read-only memory, a hole. */
 void place_enter(int dir, int terminal)
 {
 	static const char *const names[] = { "/dev/null", "/dev/zero", "/dev/null", "f",

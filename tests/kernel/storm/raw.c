@@ -1,7 +1,7 @@
 /*
- * The disk under a mounted file system: drawn bytes are written to its device while other workers mount, use,
- * sync, cut and unmount it. What is on it is lost, so nothing is expected of it afterwards. A sound image
- * comes back with each round, and its first blocks now and then, since what is too broken is not mounted.
+ * The disk below a mounted file system: writes random bytes to its device while other workers mount, use,
+ * sync, truncate on and unmount it. Its content is lost, so nothing is expected of it afterwards. Each round
+ * restores an undamaged image, and its first blocks from time to time, because a heavily damaged one cannot be mounted.
  */
 #include "storm.h"
 #include <sys/mount.h>
@@ -41,7 +41,7 @@ void raw_prepare(void)
 		die_errno(device);
 }
 
-/* Mostly metadata: fields of the superblock and of descriptors, bitmaps, inodes. */
+/* Returns a block, mostly of metadata: fields of the superblock and of descriptors, bitmaps, inodes. */
 static uint32_t draw_place(uint32_t nr_blocks)
 {
 	switch (draw(4)) {
@@ -56,7 +56,7 @@ static uint32_t draw_place(uint32_t nr_blocks)
 	}
 }
 
-/* Nothing, ones, anything, small numbers, or what another place holds. */
+/* Zeros, ones, random bytes, small numbers, or the content of another place. */
 static void draw_bytes(int disk, uint32_t nr_blocks, uint32_t *words, uint32_t length)
 {
 	uint32_t how = draw(5);
@@ -98,7 +98,7 @@ static long write_file(const char *name)
 	return n < 0 ? -errno : 0;
 }
 
-/* What is done to the file system meanwhile, more than other calls do it. */
+/* Uses the file system meanwhile, more often than other calls do. */
 static long use(void)
 {
 	switch (draw(6)) {

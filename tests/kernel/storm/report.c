@@ -1,4 +1,4 @@
-/* What came of each kind of call: how often it succeeded, and failed with which error; @ is the call that had it first. */
+/* The results of each kind of call: number of successes, and of failures by error; @ is the first call with it. */
 #include "storm.h"
 
 #define NAME(error) [error] = #error

@@ -1,4 +1,4 @@
-/* What the parts of storm share. */
+/* Shared by the parts of storm. */
 #ifndef STORM_H
 #define STORM_H
 
@@ -15,10 +15,10 @@ enum {
 	SCRATCH = 64 << 10,
 	MAX_JUDGED = 20000,
 	CONSOLE_FD = 30,
-	BY_HAND = 1000, /* numbers from here on are no system calls */
+	BY_HAND = 1000, /* numbers from here on are not system calls */
 };
 
-/* A kind of call: its letters stand for its arguments (args.c); it is drawn as often as its weight says. */
+/* A kind of call: its letters stand for its arguments (args.c); its weight is its frequency. */
 struct kind {
 	const char *name, *args;
 	short number, weight;
@@ -27,19 +27,19 @@ struct kind {
 extern const struct kind kinds[];
 extern const unsigned nr_kinds;
 
-/* One outcome of one kind: how often, and which call had it first. */
+/* A result of a kind of call: how often it occurred, and the first call with it. */
 struct cell {
 	uint32_t nr, first;
 };
 
-/* Shared by all; workers do nothing else to it than to count. */
+/* Shared by all processes; workers only count in it. */
 struct board {
 	struct cell cells[MAX_CALLS][NR_ERRORS]; /* by error, 0: success */
 	struct {
-		uint32_t next, check; /* the call after that in progress; its complement */
+		uint32_t next, check; /* the call after the one in progress; its complement */
 		int pid;
 	} workers[MAX_WORKERS];
-	uint8_t judged[MAX_JUDGED]; /* one more than the error; 0: not made */
+	uint8_t judged[MAX_JUDGED]; /* the error plus 1; 0: not made */
 	uint32_t nr_calls, nr_pages, nr_left_out, nr_restarts, nr_nudges, nr_kills, nr_clears;
 };
 
@@ -47,12 +47,12 @@ extern struct board *board;
 extern uint32_t seed, nr_workers;
 extern int nr_dirs;
 extern const char *dirs[MAX_DIRS];
-extern char work[MAX_DIRS][64]; /* their folders that belong to the storm */
+extern char work[MAX_DIRS][64]; /* the folders of the storm */
 
-/* calls.c: what call @i is; draws go on with its arguments. */
+/* calls.c: determines call @i; the same random numbers continue with its arguments. */
 const struct kind *draw_kind(uint32_t i);
 
-/* Sets how often each kind is drawn: its own weight, unless @list, as "raw=60,mount=60", says another. */
+/* Sets the frequency of each kind: its own weight, unless @list, such as "raw=60,mount=60", gives another. */
 void calls_weigh(const char *list);
 bool calls_have(const char *name); /* can this kind be drawn? */
 
@@ -66,17 +66,19 @@ void draw_begin(uint32_t i);
 void draw_args(const struct kind *kind, uint32_t *args);
 void args_prepare(int dir);
 
-/* place.c: the folders as every round finds them; afterwards nothing of the storm is left. */
+/* place.c: the initial folders of every round; place_clear() removes everything of the storm. */
 void place_make(int dir);
 void place_clear(void);
-/* A worker's folder, descriptors and memory. @terminal: the descriptor to use as the console, or -1 to open it. */
+/*
+ * Sets up a worker's folder, descriptors and memory. @terminal: the descriptor to use as the console, or -1 to open it.
+ */
 void place_enter(int dir, int terminal);
 
-/* raw.c: the device of a mounted file system. Begins each round with a sound image. */
+/* raw.c: the device of a mounted file system. Begins each round with an undamaged image. */
 void raw_prepare(void);
 long raw_touch(void);
 
-/* code.c: execute some pages of random code, those of call @i. */
+/* code.c: executes some pages of random code, those of call @i. */
 long code_execute(uint32_t i);
 
 /* sysctl.c */
@@ -84,10 +86,10 @@ long sysctl_write(uint32_t which);
 void sysctl_keep(void);
 void sysctl_restore(void);
 
-/* control.c: what must not change while the storm goes on; false, and a line, when it has. */
+/* control.c: checks what must not change during the storm; returns false with a message if it has changed. */
 void control_begin(void);
 bool control_check(void);
-/* Kill every process that is younger than this one; false when some do not end. */
+/* Kills every process that is younger than this one. Returns false if some do not end. */
 bool control_clear(void);
 
 /* keep.c */
@@ -95,10 +97,10 @@ void keep_parse(const char *list);
 bool keep_has(uint32_t i);
 bool keep_any(uint32_t first, uint32_t end);
 
-/* worker.c: calls from the board's next on to @end; does not return. */
+/* worker.c: makes the calls from the board's next to @end; does not return. */
 __attribute__((noreturn)) void work_through(unsigned worker, uint32_t end);
 
-/* Without the C library's, which writes errno: where that lies may be gone. */
+/* Instead of the C library's, which writes errno: errno's memory may be lost. */
 long system_call(uint32_t number, const uint32_t *a);
 
 /* judge.c */

@@ -1,12 +1,12 @@
 /*
- * Parameters below /proc/sys/vm, which the storm writes, and the terminal: each round begins with what they were.
+ * Parameters below /proc/sys/vm, which the storm writes, and the terminal: each round begins with the initial values.
  */
 #include "storm.h"
 #include <termios.h>
 
 enum { MAX_VALUE = 32 };
 
-/* Not the policy and the cap on frames, which are the run's, nor what stops the machine (panic_on_oom). */
+/* Without the policy and the cap on frames, which belong to the run, and panic_on_oom, which stops the machine. */
 static const char *const names[] = {
 	"page-cluster",
 	"dirty_background_ratio",

@@ -1,6 +1,6 @@
 /*
- * A worker: makes its calls one after the other, and counts what each returned. The call's number is on the
- * board before it is made, so that when it was the worker's last another one goes on behind it. A copy (fork)
+ * A worker: makes its calls one after another, and counts the results. The call's number is written to the
+ * board before the call, so that another worker can continue after a worker's last call. A copy (fork)
  * makes the next few calls, too, and ends.
  */
 #include "storm.h"
@@ -11,7 +11,7 @@ enum { COPY_CALLS = 12, MAX_DEPTH = 2 };
 static sigjmp_buf back;
 static volatile bool touching;
 static unsigned depth;
-static uint32_t last_word; /* the sixth argument, since no register is left for its place */
+static uint32_t last_word; /* the sixth argument, because there is no register left for it */
 
 long system_call(uint32_t number, const uint32_t *a)
 {
@@ -26,7 +26,7 @@ long system_call(uint32_t number, const uint32_t *a)
 	return ret;
 }
 
-/* A fault outside touch() would come again for ever. */
+/* A fault outside touch() would be repeated for ever. */
 static void on_signal(int sig)
 {
 	if (sig != SIGSEGV && sig != SIGBUS)
@@ -61,7 +61,7 @@ static long touch(uint32_t at, uint32_t length)
 	return 0;
 }
 
-/* A number that no line of the table has: nothing is there. */
+/* A number that is not in the table, without a system call. */
 static long other_call(const uint32_t *args)
 {
 	for (unsigned k = 0; k < nr_kinds; k++)
@@ -93,7 +93,7 @@ static bool makes_copy(const struct kind *kind)
 	return kind->number == SYS_fork || kind->number == SYS_vfork || kind->number == SYS_clone;
 }
 
-/* A success of these is not seen: they are counted before. */
+/* Success of these calls cannot be observed: they are counted before. */
 static bool leaves(const struct kind *kind)
 {
 	static const short numbers[] = { SYS_exit, SYS_exit_group, SYS_execve, SYS_sigreturn,
@@ -115,7 +115,7 @@ static void count(const struct kind *kind, uint32_t i, long ret)
 	board->nr_calls++;
 }
 
-/* What later calls may want to name. */
+/* Remembers what later calls may want to name. */
 static void remember(const struct kind *kind, uint32_t i, long ret)
 {
 	if (ret < 0 && ret >= -4095)
@@ -128,7 +128,7 @@ static void remember(const struct kind *kind, uint32_t i, long ret)
 		last_attached[i / nr_workers % ARRAY_SIZE(last_attached)] = ret;
 }
 
-/* Whether this process is now the copy. */
+/* Returns whether this process is now the copy. */
 static bool make_call(uint32_t i)
 {
 	const struct kind *kind = draw_kind(i);
@@ -139,7 +139,7 @@ static bool make_call(uint32_t i)
 	if (makes_copy(kind) && depth == MAX_DEPTH)
 		return false;
 	if (leaves(kind) && !depth &&
-	    draw(4)) /* mostly copies end so: a worker has gathered something */
+	    draw(4)) /* copies usually end here, because a worker has collected descriptors and memory */
 		return false;
 	if (leaves(kind))
 		board->cells[kind - kinds][0].nr++;
@@ -153,7 +153,7 @@ static bool make_call(uint32_t i)
 	return false;
 }
 
-/* Where another one goes on if this one ends; what copies do does not count. */
+/* Sets where another worker continues if this one ends; calls of copies do not count. */
 static void set_next(unsigned worker, uint32_t i)
 {
 	if (depth)

@@ -1,12 +1,12 @@
 /*
- * ticks: the string in /string on real page tables, as refstring has it, with ticks of the policy
+ * ticks: the string in /string on real page tables, like refstring, with ticks of the policy
  * at known places.
  *
- * A word is a page's number, or t. There the process works for WORK_US of its own time and then
- * sleeps past the policy's next tick, which so comes when it wakes; the short sleep after it is for
- * the pages that the tick may have had trimmed. All t but the first ones, which let init come to
- * rest, are WORK_US apart in the process's virtual time. The string between two of them must take
- * less than the tick's 50 ms together with WORK_US.
+ * A word is a page's number, or t. At t the process works for WORK_US of its own time and then
+ * sleeps past the policy's next tick, which therefore comes when it wakes; the short sleep after it is
+ * for pages that the tick may have trimmed. All t except the first ones, which let init become idle,
+ * are WORK_US apart in the process's virtual time. The string between two of them must take less
+ * than the tick's 50 ms together with WORK_US.
  *
  * Prints for each page h (hit), f (fault) or m (a fault that found the page in memory).
  */
@@ -58,7 +58,7 @@ static char refer(void *array, uint32_t page)
 	getrusage(RUSAGE_SELF, &after);
 	if (after.ru_majflt != before.ru_majflt)
 		return 'f';
-	/* The first time there is nothing to be read for it. */
+	/* On the first use, the page need not be read from disk. */
 	return after.ru_minflt == before.ru_minflt ? 'h' : first ? 'f' : 'm';
 }
 

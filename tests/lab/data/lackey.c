@@ -1,4 +1,4 @@
-/* A few hundred references of every kind, some across the border of two pages. */
+/* A few hundred references of every kind, some across a page boundary. */
 static char area[3 * 4096] __attribute__((aligned(4096)));
 void _start(void)
 {

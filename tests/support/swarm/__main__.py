@@ -1,6 +1,6 @@
-"""python -m swarm: drawn runs, one after the other, until the time is over or Ctrl-C; it goes on where it was.
+"""python -m swarm: random runs, one after another, until the time is over or Ctrl-C; the next call continues there.
 
-`make soak MINUTES=60` calls it; SEED=N draws others."""
+`make soak MINUTES=60` calls it; SEED=N selects other runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOPPED, NOT_WRITTEN = 130, 5
 
 
 class Progress:
-    """At a terminal one line that changes, otherwise one now and then."""
+    """Prints progress: at a terminal one line that changes, otherwise a line from time to time."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()
@@ -34,18 +34,18 @@ class Progress:
 
 
 def keep(failures: list[Failure]) -> None:
-    """All commands once more, at the end."""
+    """Prints all commands once more, at the end."""
     for failure in failures:
         print(failure)
 
 
 def main() -> int:
-    """0: nothing found; 1: something failed."""
+    """Returns 0 if nothing was found, 1 if something failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--minutes", type=float, default=5, help="for so long (default: 5)")
-    parser.add_argument("--seed", type=int, default=1, help="others are drawn for each (default: 1)")
-    parser.add_argument("--runs", type=int, default=sys.maxsize, help="at most so many")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the files of the runs lie")
+    parser.add_argument("--minutes", type=float, default=5, help="duration (default: 5)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random runs (default: 1)")
+    parser.add_argument("--runs", type=int, default=sys.maxsize, help="maximum number of runs")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="folder for the files of the runs")
     args = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

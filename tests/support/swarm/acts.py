@@ -1,4 +1,4 @@
-"""What is done to the machine of a drawn run while its workloads run."""
+"""Actions on the machine of a random run while its workloads run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sysctl(rng: Random, items: list[Item]) -> str:
 
 
 def parameter(rng: Random, items: list[Item]) -> str:
-    """Of the policy or a guard of this run."""
+    """Changes a parameter of the policy or a guard of this run."""
     owners = [item.text for item in items if item.kind == "vm"]
     owners += [name for item in items if item.text.startswith("guard=") for name in item.text[6:].split(",")]
     for owner in rng.sample(owners, len(owners)):
@@ -61,7 +61,7 @@ def check(rng: Random, items: list[Item]) -> str:
 
 
 def swapoff(rng: Random, items: list[Item]) -> str:
-    """The first area, or another one, and perhaps on again."""
+    """Switches off the first area, or another one, and perhaps on again."""
     mine = ["/dev/sim", *(f"/mnt/swap{item.text.split()[0]}" for item in items if item.kind == "area")]
     name = rng.choice(mine)
     return f"swapoff {name}" + (
@@ -83,7 +83,7 @@ def fail(rng: Random, items: list[Item]) -> str:
 
 
 def job(rng: Random, items: list[Item]) -> str:
-    """A process that comes and goes beside the others."""
+    """Runs a process beside the others for a while."""
     others = ["ps >/dev/null", "cat /bin/sh | wc", "hog 512 1", "free >/dev/null", "forkbomb 5"]
     return rng.choice(others + [DIRECT] * any(item.kind == "disk" for item in items))
 
@@ -92,6 +92,6 @@ KINDS: list[Kind] = [policy, policy, sysctl, sysctl, parameter, frames, look, ch
 
 
 def draw(rng: Random, kind: Kind, items: list[Item]) -> str:
-    """One act, perhaps after a pause."""
+    """One action, perhaps after a pause."""
     ms = known.logarithmic(rng, 1, 3000)
     return rng.choice(("", f"sleep {ms // 1000}.{ms % 1000:03}; ")) + kind(rng, items)

@@ -1,6 +1,6 @@
-"""What a drawn run is made of: a list of items, each of which may be left out.
+"""The content of a random run: a list of items, each of which may be left out.
 
-Whatever is left out has a default, so that a failure can be made shorter by taking items away. Sizes are drawn on a
+Everything that is left out has a default, so that a failure can be shortened by removing items. Sizes are drawn on a
 logarithmic scale: small ones are as likely as large ones.
 """
 
@@ -28,7 +28,7 @@ def memory(rng: Random) -> list[Item]:
 
 
 def swap(rng: Random) -> Item:
-    """The first swap area: now and then there is none, or hardly any."""
+    """The first swap area: sometimes there is none, or hardly any."""
     if rng.random() < 0.07:
         return Item("swap", "none")
     kib = logarithmic(rng, 64, 8192) if rng.random() < 0.15 else logarithmic(rng, 16384, 65536)
@@ -36,7 +36,7 @@ def swap(rng: Random) -> Item:
 
 
 def disk(rng: Random) -> list[Item]:
-    """A disk for files: how large, in blocks of how many bytes, with the programs or empty, of which kind."""
+    """A disk for files: its size, its block size, with the programs or empty, its kind."""
     if rng.random() < 0.4:
         return []
     block = rng.choice((1024, 2048, 4096, 4096))
@@ -47,7 +47,7 @@ def disk(rng: Random) -> list[Item]:
 
 
 def areas(rng: Random, has_disk: bool) -> list[Item]:
-    """More swap areas: files of the disk."""
+    """More swap areas, in files on the disk."""
     if not has_disk or rng.random() < 0.7:
         return []
     return [
@@ -75,7 +75,7 @@ WORDS: list[Callable[[Random], str]] = [
 
 
 def failure(rng: Random, has_disk: bool) -> list[Item]:
-    """Something that fails once, or the end of the power."""
+    """A single failure, or a power failure."""
     kind = rng.choice(("read", "write", "mute", "alloc", "alloc", "none", "none", "none", "none", "cut"))
     if kind == "cut" and has_disk:
         return [Item("word", f"cut={logarithmic(rng, 1, 3000)}"), Item("word", f"cut_seed={rng.randrange(1000)}")]
@@ -95,7 +95,7 @@ def words(rng: Random, policy: str) -> list[Item]:
 
 
 def room(rng: Random, items: list[Item]) -> int:
-    """KiB that all jobs together should want: some do not fit, few do not even fit into memory and swap area."""
+    """The memory in KiB that all jobs together should need: some do not fit, few not even into memory and swap area."""
     mem = 1024 * next(int(item.text) for item in items if item.kind == "mem")
     size = next((re.search(r"size=(\d+)K", item.text) for item in items if item.kind == "swap"), None)
     both = mem // 2 + (int(size[1]) if size else 0) * 2 // 3
@@ -103,7 +103,7 @@ def room(rng: Random, items: list[Item]) -> int:
 
 
 def draw(seed: int | str) -> list[Item]:
-    """The drawn run of this number."""
+    """The random run with this number."""
     rng = Random(seed)
     policy = rng.choice(POLICIES)
     items = [Item("watch", ""), Item("again", ""), Item("vm", policy), *memory(rng), swap(rng), *disk(rng)]

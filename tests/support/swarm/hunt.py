@@ -1,4 +1,4 @@
-"""One drawn run after the other is tried; one that fails is made short."""
+"""Tries one random run after another, and shortens one that fails."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from swarm.judge import Outcome, judge, perform
 from swarm.known import Item
 from swarm.session import session
 
-LEAK_ROUNDS = 7  # what is kept on purpose is there after a few
+LEAK_ROUNDS = 7  # permanent allocations exist after a few rounds
 REPEAT_EVERY = 8
 DIFFERS = "the same run again differs: "
 ROOM = 256 << 20  # bytes that must be free: a disk, two telemetries
 SHRINK_S = 300
 NUMBER = r"(?<![\w.])\d+(?![\w.])"
-LEAST = {"job": 1, "act": 1, "area": 1, "mem": 5}  # whose numbers can be smaller, from where on
+LEAST = {"job": 1, "act": 1, "area": 1, "mem": 5}  # the least value of the numbers, by kind of item
 FOLDER = qemu.ROOT / "build/soak/swarm"
 
 
@@ -35,20 +35,20 @@ class NoRoom(Exception):
 
 @dataclass
 class Hunt:
-    """Runs whose files are in a folder. `said` takes lines that show progress."""
+    """Runs whose files are in a folder. `said` receives lines that show progress."""
 
     folder: Path = FOLDER
     said: Callable[[str], None] = print
 
     def run(self, items: list[Item], rounds: int = 0) -> Outcome:
-        """One run. NoRoom when its files do not fit."""
+        """Makes one run. Raises NoRoom if its files do not fit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(self.folder).free < ROOM:
             raise NoRoom(f"{self.folder}: less than {ROOM >> 20} MiB are free")
         return perform(session(items, rounds), self.folder)
 
     def verdict(self, items: list[Item], again: bool = False) -> list[str]:
-        """All that is wrong with a run; with `again` also that it is another one the second time."""
+        """All errors of a run; with `again`, also whether the second run differs from the first."""
         outcome = self.run(items)
         wrong = judge(outcome, items, self.folder)
         if any(one.startswith("leak: ") for one in wrong):
@@ -60,7 +60,7 @@ class Hunt:
         return wrong
 
     def shorter(self, items: list[Item], failure: str) -> list[Item]:
-        """What is left of the run when all is taken away that can be while it still fails in this way."""
+        """What is left of the run after removing everything that is not needed to fail in this way."""
         began, known = time.monotonic(), {tuple(items): True}
 
         def fails(fewer: list[Item]) -> bool:
@@ -78,14 +78,14 @@ class Hunt:
 
 
 def with_number(items: list[Item], at: int, nth: int, value: int) -> list[Item]:
-    """The same with another nth number in item `at`."""
+    """The items with another nth number in item `at`."""
     found = list(re.finditer(NUMBER, items[at].text))[nth]
     text = f"{items[at].text[: found.start()]}{value}{items[at].text[found.end() :]}"
     return [*items[:at], replace(items[at], text=text), *items[at + 1 :]]
 
 
 def smaller_numbers(items: list[Item], at: int, fails: Callable[[list[Item]], bool]) -> list[Item]:
-    """The same with numbers in item `at` that are as small as they can be."""
+    """The items with numbers in item `at` that are as small as possible."""
     low = LEAST.get(items[at].kind)
     for nth, text in enumerate(re.findall(NUMBER, items[at].text) if low else []):
 
@@ -98,7 +98,7 @@ def smaller_numbers(items: list[Item], at: int, fails: Callable[[list[Item]], bo
 
 @dataclass(frozen=True)
 class Failure:
-    """A drawn run that failed: its name, how, and the command that shows it, as short as it was made."""
+    """A random run that failed: its name, its errors, and the command that shows it, as short as possible."""
 
     name: str
     wrong: list[str]
@@ -109,7 +109,7 @@ class Failure:
 
 
 def try_one(hunt: Hunt, seed: int, number: int) -> Failure | None:
-    """The drawn run of this number."""
+    """Tries the random run with this number."""
     items = draw(f"{seed}.{number}")
     wrong = hunt.verdict(items, again=number % REPEAT_EVERY == 0)
     if not wrong:
@@ -120,13 +120,14 @@ def try_one(hunt: Hunt, seed: int, number: int) -> Failure | None:
 
 
 def name_of(seed: int, number: int) -> str:
-    """By which it is known as tried: with other rules for drawing, it is another run."""
+    """The name under which it is recorded as tried: with other rules for drawing, it is another run."""
     text = session(draw(f"{seed}.{number}")).command()
     return f"{seed}.{number} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def hunt_for(seconds: float, seed: int, most: int, hunt: Hunt, tried: Tried) -> list[Failure]:
-    """Drawn runs for so long, at most so many, that have not been tried. NoRoom; KeyboardInterrupt passes."""
+    """Tries random runs that have not been tried, for these seconds and at most `most`. Raises NoRoom; passes
+    KeyboardInterrupt."""
     failures, began, runs, number = [], time.monotonic(), 0, 0
     while time.monotonic() - began < seconds and runs < most:
         number += 1

@@ -1,21 +1,22 @@
-"""The workloads of a drawn run, with arguments for the memory that they shall want."""
+"""The workloads of a random run, with arguments for the memory that they should need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-# What a job is drawn from: numbers, KiB of memory, a path for its files (@: the round), KiB that such a file may have.
+# Arguments of a kind: numbers, KiB of memory, a path for its files (@: the round), and the largest size of such a file
+# in KiB.
 Kind = Callable[[Random, int, str, int], str]
 
 
 def few(rng: Random, most: int) -> int:
-    """How many processes, or rounds."""
+    """A number of processes, or rounds."""
     return rng.randint(1, most)
 
 
 def option(rng: Random, *words: str) -> str:
-    """Each of the words, or not."""
+    """Includes each of the words, or not."""
     return "".join(f" {word}" for word in words if rng.random() < 0.4)
 
 
@@ -124,5 +125,5 @@ KINDS: list[Kind] = [
 
 
 def draw(rng: Random, kind: Kind, kib: int, path: str, file: int) -> str:
-    """One command. `path`: where its file may be, of `file` KiB at most."""
+    """One command. `path`: the path for its file, which has at most `file` KiB."""
     return kind(rng, kib, path, file)

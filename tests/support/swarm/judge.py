@@ -1,5 +1,5 @@
-"""What a run must not do, whatever it was made of. Each rule answers with words that stay the same when the run is made
-shorter: so it can be told whether it still fails in the same way."""
+"""Rules that hold for every run, whatever its items. Each rule answers with words that stay the same when the run is
+shortened: so it can be determined whether the run still fails in the same way."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tidemark import qemu
 from swarm.known import Item
 from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of
 
-HOST_S = 900  # a machine may have much else to do
-ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power is cut only when a run says so
+HOST_S = 900  # the host may be busy with other work
+ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power fails only if a run says so
 FREE = ("frames", "nr_swap_free", "kept")
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 
-# Lines that must not be there, and what is kept of them as the failure's name.
+# Lines that must not occur, and the part that names the failure.
 NEVER = (
     r"\bBUG\b.*",
     r"PANIC.*|panic: .*",
@@ -31,15 +31,15 @@ NEVER = (
     r"Assertion.*|ASSERT.*",
     r"slab: .*(?:poison|corrupt).*",
 )
-# So too, unless a disk failed on purpose. A worker of torture that gets no memory counts as corrupt; what is corrupt is
-# named before. The words that a process of `shared` did not come to write, since it was killed, count too.
+# These too, unless a disk failed on purpose. A worker of torture that gets no memory counts as corrupt; corruption
+# itself is reported before that. Words that a process of `shared` did not write because it was killed count, too.
 SOUND_DISK = (
     r"^R (?!torture |shared .*failed=[1-9]).*(corrupt=[1-9])",
     r"\d+ words differ",
     r"ext2: .*",
     r"umount: /mnt: .*",
 )
-# What explains that a process did not end as it should.
+# Reasons why a process may end with an error.
 KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 NO_SPACE = (r"No space left", r": \d+ bytes instead of \d+$")
 EXCUSES = (KILLED_FOR_MEMORY, *NO_SPACE, r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
@@ -50,7 +50,7 @@ MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fs
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left: its code (of qemu.py), console, telemetry, and the disk."""
+    """The result of a run: its code (of qemu.py), console, telemetry, and the disk."""
 
     code: int
     console: str
@@ -59,7 +59,7 @@ class Outcome:
 
 
 def perform(session: Session, folder: Path) -> Outcome:
-    """Run it; its files are in the folder, and stay until the next run. OSError when there is no room for them."""
+    """Makes the run; its files stay in the folder until the next run. Raises OSError if there is no room for them."""
     telemetry, image = folder / "telemetry.ndjson", folder.absolute() / "disk.img"
     telemetry.write_bytes(b"")
     s = replace(session.settings, telemetry=str(telemetry), timeout=HOST_S)
@@ -75,12 +75,12 @@ def perform(session: Session, folder: Path) -> Outcome:
 
 
 def without_numbers(text: str) -> str:
-    """The words of a line, by which it is known again."""
+    """The words of a line, by which the failure is identified."""
     return re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8}\b|\d+", "N", text).strip()
 
 
 def ended(outcome: Outcome) -> Iterator[str]:
-    """The run came to its end."""
+    """Checks that the run came to its end."""
     if any(line.startswith(STARVED) for line in lines(outcome)):
         yield "a process was not at its end when its time was over"
     elif outcome.code not in ENDS:
@@ -88,12 +88,12 @@ def ended(outcome: Outcome) -> Iterator[str]:
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """Those of the console, but for what was typed."""
+    """The lines of the console, except what was typed."""
     return [line for line in outcome.console.splitlines() if not line.startswith("tidemark$ ")]
 
 
 def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
-    """No line that says that something is broken."""
+    """Checks that no line says that something is broken."""
     never = NEVER if on_purpose(items, "fail") or orphans(outcome, items) else (*NEVER, *SOUND_DISK)
     for line in lines(outcome):
         if found := re.search("|".join(never), line):
@@ -101,14 +101,14 @@ def nothing_bad(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 
 def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
-    """/proc/vm/check says ok after each round, in the middle too if it was asked."""
+    """Checks that /proc/vm/check says ok after each round, and in the middle if it was read there."""
     for line in lines(outcome):
         if found := re.match(r"\D+: \d+, counted \d+$", line):
             yield f"check: {without_numbers(found[0])}"
     parts = outcome.console.split(f"\n{ROUND} ")[1:]
     if outcome.code not in (qemu.OK, qemu.FAILED) or re.search(KILLED_FOR_MEMORY, outcome.console, re.MULTILINE):
-        return  # it may have been the shell, or cat
-    if len(parts) != rounds and not on_purpose(items, "fail"):  # the shell's pages may have been what failed
+        return  # the killed process may have been the shell, or cat
+    if len(parts) != rounds and not on_purpose(items, "fail"):  # the failed pages may have been the shell's
         yield "a round is missing"
     for part in parts:
         if "ok" not in part.partition("\ntidemark$ ")[0].splitlines():
@@ -116,8 +116,8 @@ def checks(outcome: Outcome, items: list[Item], rounds: int) -> Iterator[str]:
 
 
 def orphans(outcome: Outcome, items: list[Item]) -> bool:
-    """May there be processes at the end of a round? The children go on when one that has some is killed alone, on
-    purpose or for memory."""
+    """May there be processes left at the end of a round? The children of a process continue if only the parent is
+    killed, on purpose or for memory."""
     killed = set(re.findall(r"killed process \d+ \((\w+)\)", outcome.console))
     if on_purpose(items, "kill"):
         killed |= {re.split(r"[ /]", item.text.removeprefix("/mnt/"))[0] for item in items if item.kind == "job"}
@@ -125,12 +125,12 @@ def orphans(outcome: Outcome, items: list[Item]) -> bool:
 
 
 def on_purpose(items: list[Item], *words: str) -> bool:
-    """Was one of these drawn?"""
+    """Is one of these words among the items?"""
     return any(word in item.text for item in items for word in words if item.kind in ("word", "act"))
 
 
 def crowded(items: list[Item]) -> bool:
-    """May spin --forks be refused a process? The bomb takes all that there may be."""
+    """May spin --forks fail to create a process? The fork bomb takes all process numbers."""
     jobs = " ".join(item.text for item in items if item.kind == "job")
     return "forkbomb" in jobs and "--forks" in jobs
 
@@ -141,7 +141,7 @@ def excused(outcome: Outcome) -> bool:
 
 
 def processes(outcome: Outcome, items: list[Item]) -> Iterator[str]:
-    """Every process ended well, unless it was killed on purpose, or for memory."""
+    """Checks that every process ended successfully, unless it was killed on purpose, or for memory."""
     if excused(outcome) or crowded(items) or on_purpose(items, "fail", "kill", "cut="):
         return
     if found := re.search(r"\blost=[1-9]", outcome.console):
@@ -152,13 +152,13 @@ def processes(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 
 def expected(row: dict[str, str]) -> bool:
-    """Does this program end its processes so?"""
+    """Does this program end its processes in this way?"""
     return row["COMMAND"] in ("spin", "torture") and row["EXIT"] in ("-9", "-15", "42")
 
 
 def killed_with_room(outcome: Outcome, items: list[Item]) -> Iterator[str]:
-    """Nobody is killed for memory while much of the swap area is free, and its disk takes pages; unless nearly all of a
-    small memory was to be kept free."""
+    """Checks that no process is killed for memory while much of the swap area is free and its disk accepts pages,
+    except if nearly all of a small memory had to be kept free."""
     for line in lines(outcome) if not on_purpose(items, "fail", "min_free_kbytes") else ():
         found = re.search(r"^Out of memory: (\d+) frames free, (\d+) swap slots free", line)
         if found and int(found[2]) > 512:
@@ -166,8 +166,8 @@ def killed_with_room(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 
 def counts(outcome: Outcome) -> list[dict[str, int]]:
-    """What is in use after each round. Of init's and the shell's pages more or fewer may be in memory: "kept" are the
-    slots less those that they took when they left it."""
+    """What is in use after each round. The number of init's and the shell's resident pages varies: "kept" are the slots
+    minus those that they took when they were evicted."""
     found = []
     for part in outcome.console.split(f"\n{ROUND} ")[1:]:
         one = {name: int(n) for name, n in re.findall(r"^(\w+) (\d+)$", part, re.MULTILINE) if name in COUNTS}
@@ -179,12 +179,12 @@ def counts(outcome: Outcome) -> list[dict[str, int]]:
 
 
 def leaks(outcome: Outcome, items: list[Item]) -> Iterator[str]:
-    """Each round but the first kept something: what is kept on purpose is there after a few."""
+    """Checks that not every round but the first leaks: permanent allocations exist after a few rounds."""
     if orphans(outcome, items) or any(line.startswith("mount: ") for line in lines(outcome)):
-        return  # its disk has failed: what the jobs make stays below /mnt
+        return  # its disk has failed: files of the jobs stay below /mnt
     found = counts(outcome)
     if outcome.code == qemu.CUT and len(found) == 2:
-        return  # pages of init may go to swap once, and there is no third round to see whether that goes on
+        return  # pages of init may be swapped out once, and there is no third round to see whether that continues
 
     def grows(name: str) -> bool:
         sign = 1 if name in FREE else -1
@@ -196,14 +196,14 @@ def leaks(outcome: Outcome, items: list[Item]) -> Iterator[str]:
 
 
 def e2fsck(option: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Over the run's disk."""
+    """Runs e2fsck on the run's disk."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
     command = ["e2fsck", option, str(folder / "disk.img")]
     return subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True)
 
 
 def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator[str]:
-    """e2fsck finds nothing to say of a disk that was unmounted; it can mend one that failed, or had no power."""
+    """Checks that e2fsck finds no fault on a disk that was unmounted, and can repair one that failed or lost power."""
     if not outcome.disk or outcome.code not in ENDS:
         return
     if outcome.code == qemu.CUT or on_purpose(items, "fail") or orphans(outcome, items):
@@ -215,7 +215,7 @@ def disk_is_sound(outcome: Outcome, items: list[Item], folder: Path) -> Iterator
 
 
 def judge(outcome: Outcome, items: list[Item], folder: Path, rounds: int = 0) -> list[str]:
-    """All that is wrong, each once; [] for a good run."""
+    """All errors, each once; [] for a good run."""
     if on_purpose(items, "fail") and INIT_DIED in outcome.console:
         return []
     wrong = [

@@ -1,4 +1,4 @@
-"""What a run can be drawn from: the policies, the guards, their parameters."""
+"""What a random run can be made of: the policies, the guards, their parameters."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from random import Random
 from tidemark import qemu, vmsim
 
 MAX_JOBS = 5
-LONGEST_MS = 20000  # for parameters that are times: what waits for hours is no failure, but nobody waits for it here
+LONGEST_MS = 20000  # for parameters that are times: waiting for hours is not a failure, but takes too long here
 
 
 @dataclass(frozen=True)
 class Item:
     """`kind` says what `text` is: a setting (vm, mem in MiB, swap, frames, seed, disk, kind), a `word` of the command
-    line, an `area` for swapping, a `job` that runs beside others, an `act` while they do. Without text: `watch`, the
-    run has an end after a bound of virtual time; `again`, all is done a second time."""
+    line, an `area` for swapping, a `job` that runs beside others, an `act` during the jobs. Without text: `watch` ends
+    the run after a limit of virtual time; `again` makes the run a second time."""
 
     kind: str
     text: str
@@ -32,7 +32,7 @@ def logarithmic(rng: Random, low: int, high: int) -> int:
 
 
 def files(folder: str) -> list[str]:
-    """The policies or guards that there are."""
+    """The existing policies or guards."""
     found = sorted(path.stem for path in (qemu.ROOT / folder).glob("*.c"))
     return [name for name in found if not name.endswith(("_test", "TEMPLATE")) and name not in vmsim.WITH_FUTURE]
 
@@ -42,14 +42,14 @@ POLICIES, GUARDS = files("kernel/mm/policy"), files("kernel/mm/guard")
 
 @cache
 def parameters(owner: str) -> list[tuple[str, int, int]]:
-    """Name, least and most of those of a policy or guard."""
+    """Name, least and most of the parameters of a policy or guard."""
     text = (qemu.ROOT / "docs/reference/parameters.md").read_text()
     found = re.findall(rf"^({re.escape(owner)}\.\w+)=\S*\t(\d+)\.\.(\d+)", text, re.MULTILINE)
     return [(name, int(low), min(int(high), LONGEST_MS) if "_ms" in name else int(high)) for name, low, high in found]
 
 
 def parameter(rng: Random, owner: str) -> list[str]:
-    """Perhaps one of its parameters, as name=value."""
+    """One of its parameters as name=value, or none."""
     known = parameters(owner)
     if not known or rng.random() < 0.5:
         return []

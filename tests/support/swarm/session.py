@@ -1,6 +1,6 @@
-"""A drawn run as the guest sees it: the settings of its machine, and what is typed at its prompt.
+"""A random run as the guest sees it: the settings of its machine, and the input at its prompt.
 
-All is done twice, with all that was made removed in between: what is kept each time has leaked.
+Everything is done twice, and removed in between: what is kept in each round has leaked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swarm.known import MAX_JOBS, Item
 STARVED = "SWARM: not at its end after"
 ROUND = "SWARM: round"
 SHOW = "cat /proc/vmstat /proc/vm/check"
-MS_PER_REFERENCE = 200  # a read and a write of the slow disk, and some more of other processes
+MS_PER_REFERENCE = 200  # a read and a write of the slow disk, and some more for other processes
 LEAST_S = 900
 # Each of the three kinds may fail once more, in the echo itself.
 NO_FAILURE = "; ".join(["echo none >/proc/fail"] * 4)
@@ -26,14 +26,14 @@ NO_FAILURE = "; ".join(["echo none >/proc/fail"] * 4)
 
 @dataclass(frozen=True)
 class Session:
-    """A machine, what is typed, and its disk's file system, if it has one: size, bytes of a block, perhaps a folder."""
+    """A machine, its input, and its disk's file system, if it has one: size, block size, perhaps a folder."""
 
     settings: qemu.Settings
     text: str
     disk: tuple[str, ...] | None
 
     def command(self) -> str:
-        """One command of a shell that does it again."""
+        """A shell command that repeats the run."""
         s = self.settings
         words = [f"VM={s.vm}", f"MEM={s.mem}", f"SWAP={s.swap}"]
         words += [f"FRAMES={s.frames}"] if s.frames else []
@@ -52,7 +52,7 @@ IMAGE = "build/swarm.img"
 
 
 def mke2fs(of: tuple[str, ...], image: Path) -> list[str]:
-    """The command that makes the disk's file system, always the same one; the file must not be there."""
+    """The command that makes the disk's file system, always the same; the file must not exist."""
     size, block, *folder = of
     words = ["env", f"E2FSPROGS_FAKE_TIME={disk.BORN}", "mke2fs", "-q", "-F", "-t", "ext2", "-b", block]
     words += ["-d", *folder] if folder else []
@@ -60,25 +60,25 @@ def mke2fs(of: tuple[str, ...], image: Path) -> list[str]:
 
 
 def texts(items: list[Item], kind: str) -> list[str]:
-    """Those of one kind."""
+    """The texts of all items of one kind."""
     return [item.text for item in items if item.kind == kind]
 
 
 def last(items: list[Item], kind: str, default: str) -> str:
-    """The one of this kind."""
+    """The text of the last item of this kind."""
     return (texts(items, kind) or [default])[-1]
 
 
 def bound_s(jobs: list[str]) -> int:
-    """Seconds of virtual time after which all must be done: as if every page went to the disk and back for each use,
-    and each time behind a page of every interactive process, which works as long as something beside it does."""
+    """Seconds of virtual time after which everything must be done: as if each use of a page needed a write and a read,
+    and each waited for a page of every interactive process, which works as long as other processes do."""
     pages = sum(int(number) for text in jobs for number in re.findall(r"\d+", text))
     waits = 1 + sum("interactive" in text for text in jobs)
     return LEAST_S + pages * waits * MS_PER_REFERENCE // 1000
 
 
 def lines_of_areas(areas: list[str]) -> tuple[list[str], list[str]]:
-    """What makes the swap areas in files, and what removes them."""
+    """Commands that create the swap areas in files, and commands that remove them."""
     begin, end = [], []
     for number, kib, priority in (text.split() for text in areas):
         name = f"/mnt/swap{number}"
@@ -89,7 +89,7 @@ def lines_of_areas(areas: list[str]) -> tuple[list[str], list[str]]:
 
 
 def restored(items: list[Item]) -> list[str]:
-    """What makes the machine what it was before the acts."""
+    """Commands that restore the machine's settings after the acts."""
     done = " ".join(texts(items, "act"))
     lines = [f"echo {last(items, 'vm', '2q')} >/proc/sys/vm/policy"] if "vm/policy" in done else []
     lines += [f"echo {last(items, 'frames', '1048576')} >/proc/sys/vm/frames"] if "vm/frames" in done else []
@@ -97,10 +97,10 @@ def restored(items: list[Item]) -> list[str]:
 
 
 def one_round(items: list[Item], number: int) -> list[str]:
-    """All jobs at the same time, the acts beside them; and then all is as before."""
+    """All jobs at the same time, with the acts; then everything is restored."""
     begin, end = lines_of_areas(texts(items, "area"))
     body = "".join(f"{text} & " for text in texts(items, "job")) + "".join(f"{text}; " for text in texts(items, "act"))
-    # An @ in a path is the round: nobody finds a file of the round before.
+    # An @ in a path is the round, so that files of the previous round are not found.
     lines = (
         [*begin, f"sh -c '{body}wait'".replace("@", str(number)), *restored(items), *end] if body else [*begin, *end]
     )
@@ -108,23 +108,23 @@ def one_round(items: list[Item], number: int) -> list[str]:
         lines += [f"sh -c 'cd /mnt; rm -f {' '.join(f'{number}f{n}' for n in range(MAX_JOBS))} 2>/dev/null'"]
     if uses_files(items):
         what = "ext2 /dev/sda" if texts(items, "disk") else "tmpfs t"
-        # Who was started by a process that spin killed at its end computes for some milliseconds more.
+        # A child of a process that spin killed at its end computes for some milliseconds more.
         lines = [f"mount -t {what} /mnt", *lines, *["sleep 1"] * ("--forks" in body), "umount /mnt"]
     return [*lines, f"echo {ROUND} {number}; sync; echo 3 >/proc/sys/vm/drop_caches; {SHOW}"]
 
 
 def uses_files(items: list[Item]) -> bool:
-    """Does anything need the file system?"""
+    """Does any item need the file system?"""
     return any(item.kind == "disk" or "/mnt" in item.text for item in items)
 
 
 def rounds_of(items: list[Item]) -> int:
-    """How often all is done, unless more is asked for."""
+    """The number of rounds, unless more are requested."""
     return 1 + len(texts(items, "again"))
 
 
 def session(items: list[Item], rounds: int = 0) -> Session:
-    """What these items are; so many times, if a number is given."""
+    """The session of these items, with the given number of rounds if it is not 0."""
     of, vm = last(items, "disk", ""), last(items, "vm", "2q")
     made = settings(
         vm=vm,

@@ -1,4 +1,4 @@
-/* What only host tests may call. */
+/* Functions that only host tests may call. */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
 
@@ -6,12 +6,12 @@
 #include "types.h"
 #include <setjmp.h>
 
-extern jmp_buf *host_panic_exit; /* where panic() goes; NULL: it aborts the program */
+extern jmp_buf *host_panic_exit; /* the target of panic(); NULL: it aborts the program */
 extern char host_panic_message[256];
-/* The request of that number, counted from now on, is to fail, if fail_on is set; 0: none. */
+/* The request with this number, counted from now on, fails if fail_on is set; 0: none. */
 extern u32 host_fail_in;
 
-/* Expects the statement to end in panic(), as a failed ASSERT does. */
+/* Expects the statement to end in panic(), like a failed ASSERT. */
 #define EXPECT_PANIC(statement)                                                                    \
 	do {                                                                                       \
 		jmp_buf exit_;                                                                     \
@@ -23,15 +23,15 @@ extern u32 host_fail_in;
 		host_panic_exit = NULL;                                                            \
 	} while (0)
 
-/* mem_map, cleared, for this many frames, and memory behind them. Frees the former ones. */
+/* Creates mem_map, cleared, for this many frames, with their memory. Frees the previous ones. */
 void host_ram_create(u32 nr_frames);
 void host_ram_destroy(void);
 
-/* From now on a hook that does not return for five beats of the processor's time is a panic that
+/* From now on, a hook that does not return for five ticks of processor time causes a panic that
  * names it. */
 void host_watch(u32 beat_ms);
 
-/* How much a proof goes over: the number in the environment's variable, if it is there. */
+/* The bound of a proof: the number in the environment's variable, or the default. */
 u32 host_bound(const char *variable, u32 otherwise);
 
 #endif

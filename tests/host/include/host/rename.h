@@ -1,7 +1,7 @@
 /*
  * For the tests of lib/string.c and lib/printf.c: gives the kernel's functions a prefix, so that
- * they stand beside the C library's, and brings in the kernel's headers. Include it after the C
- * library's headers and before anything of the kernel.
+ * they do not clash with the C library's, and includes the kernel's headers. Include it after the C
+ * library's headers and before any kernel header.
  */
 #ifndef HOST_RENAME_H
 #define HOST_RENAME_H

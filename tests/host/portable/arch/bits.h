@@ -1,4 +1,4 @@
-/* Bits of a word; here nothing interrupts. */
+/* Bits of a word; there are no interrupts here. */
 #ifndef ARCH_BITS_H
 #define ARCH_BITS_H
 

@@ -1,4 +1,4 @@
-/* Interrupts in a program on any host: there are none. */
+/* Interrupts on any host: there are none. */
 #ifndef ARCH_IRQ_H
 #define ARCH_IRQ_H
 

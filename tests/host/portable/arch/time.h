@@ -1,5 +1,5 @@
-/* The clock of hooks (mm/hook_timer.h) in a program on any host: its own virtual time, in ns, which
- * stands still while a hook runs. So the host's speed breaks no rule. */
+/* The clock for hooks (mm/hook_timer.h) on any host: the program's own virtual time, in ns, which
+ * stands still while a hook runs. So no rule depends on the host's speed. */
 #ifndef ARCH_TIME_H
 #define ARCH_TIME_H
 
@@ -7,7 +7,7 @@
 
 u64 cycles_now(void);
 u64 clock_realtime_ns(void); /* nanoseconds since 1970 */
-u64 clock_ns(void); /* of the tests that need it */
+u64 clock_ns(void); /* for the tests that need it */
 
 static inline u64 clock_stamp(void)
 {

@@ -1,4 +1,4 @@
-/* What the cases of `calls` share. */
+/* Shared by the cases of `calls`. */
 #ifndef FAIL_CALLS_H
 #define FAIL_CALLS_H
 
@@ -8,14 +8,14 @@
 #define LOST 99
 #define SWAPPED 80
 
-/* The call succeeds, or its errno is the program's end. */
+/* The call must succeed; otherwise the program ends with its errno. */
 #define TRY(call)                                                                                  \
 	do {                                                                                       \
 		if ((long)(call) == -1)                                                            \
 			_exit(errno);                                                              \
 	} while (0)
 
-/* Something that cannot fail in this way has gone wrong. */
+/* Reports an error that the failing event cannot explain. */
 #define HOLDS(what)                                                                                \
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
@@ -24,14 +24,14 @@
 		}                                                                                  \
 	} while (0)
 
-/* All of it; what stops it is the program's end. */
+/* Writes all bytes; an error ends the program. */
 void write_all(int fd, const char *from, size_t size);
-/* A child's failure becomes the program's. */
+/* Waits for a child; its failure ends the program. */
 void wait_for(pid_t pid);
 void fill(char *at, size_t size, int seed);
 bool filled(const char *at, size_t size, int seed);
 void exec_in_child(const char *path);
-/* In a directory of whatever file system; and what a run that failed has left goes. */
+/* In a directory of any file system; remove_names() removes what a failed run left. */
 void names(void);
 void remove_names(void);
 

@@ -1,10 +1,10 @@
-/* Cases of calls with a disk: files on ext2, and memory that leaves for a swap area. */
+/* Cases of calls with a disk: files on ext2, and memory that is swapped out. */
 #include "calls.h"
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/swap.h>
 
-/* A call is made again when it has failed; the second time it is the program's end. */
+/* Repeats a call that has failed; a second failure ends the program. */
 #define AGAIN(call)                                                                                \
 	({                                                                                         \
 		long done = (long)(call);                                                          \
@@ -22,7 +22,7 @@ static void drop_caches(void)
 	close(fd);
 }
 
-/* What write has taken is there, on the disk too, whatever failed in between. */
+/* Data that write has accepted are in the file, also on the disk, whatever failed in between. */
 static void keep(void)
 {
 	static char piece[60000], back[60000];
@@ -122,7 +122,7 @@ static void remove_moves(void)
 	}
 }
 
-/* The run after a failed one, which fails no more, first takes away what is there. */
+/* The run after a failed one, in which nothing fails, first removes what it finds. */
 void do_moves(void)
 {
 	mkdir("/tmp/m", 0755);
@@ -179,7 +179,7 @@ static void move_all(int fd, char *at, ssize_t size, off_t place, bool write)
 			      : pread(fd, at + done, size - done, place + done));
 }
 
-/* Past the cache: over what is there, behind the end, into a hole; and beside a mapping. */
+/* Past the cache: overwriting, behind the end, into a hole; and together with a mapping. */
 static void direct(void)
 {
 	static char piece[16 * PAGE] __attribute__((aligned(PAGE))),
@@ -214,7 +214,7 @@ void do_direct(void)
 	on_ext2(direct);
 }
 
-/* More memory than frames=60 lets it have: each page leaves, and comes back. */
+/* Uses more memory than frames=60 allows: each page is swapped out and in. */
 static void use_memory(char *at)
 {
 	enum { PAGES = SWAPPED };
@@ -228,7 +228,7 @@ static void use_memory(char *at)
 	TRY(munmap(at, PAGES * PAGE));
 }
 
-/* They go to an area that is switched on, and come back from it when it is switched off. */
+/* Pages are swapped out to an area that is switched on, and return when it is switched off. */
 void do_swap(void)
 {
 	char *at;
@@ -241,7 +241,7 @@ void do_swap(void)
 	TRY(swapoff("/dev/sda"));
 }
 
-/* Two share what they had, and each changes its own; none of it is the other's. */
+/* Two processes share memory, and each changes its own copy; neither sees the other's changes. */
 void do_pressure(void)
 {
 	enum { PAGES = 40 };
@@ -262,7 +262,7 @@ void do_pressure(void)
 	wait_for(pid);
 }
 
-/* Shared memory leaves for the swap area, and comes back for read, write and mappings alike. */
+/* Shared memory is swapped out, and in again for read, write and mappings alike. */
 void do_shmswap(void)
 {
 	enum { PAGES = 650 };

@@ -1,8 +1,8 @@
 /*
  * calls CASE: a few system calls of one kind, for a machine in which one event fails. It ends with 0, or
- * with the errno of the first call that failed; with 99, and a line that says where, if something is
- * otherwise than what had been acknowledged before. A second run finds, and removes, what is left of
- * one that failed.
+ * with the errno of the first call that failed; or with 99 and a line about the place, if something
+ * differs from what had been acknowledged before. A second run finds, and removes, what a failed run
+ * left.
  */
 #include "calls.h"
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #define HELP "usage: calls CASE\n"
 
-/* All of it; what stops it is the program's end. */
+/* Writes all bytes; an error ends the program. */
 void write_all(int fd, const char *from, size_t size)
 {
 	for (ssize_t n; size; size -= n, from += n) {
@@ -44,7 +44,7 @@ bool filled(const char *at, size_t size, int seed)
 	return true;
 }
 
-/* A child shares memory, changes some, and ends; what is the parent's stays as it was. */
+/* A child shares memory, changes some, and ends; the parent's memory stays the same. */
 static void do_fork(void)
 {
 	char *at = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -109,7 +109,7 @@ static void do_mmap(void)
 	TRY(munmap(far, 3 * PAGE));
 }
 
-/* Names and contents in a directory of whatever file system. */
+/* Names and contents in a directory of any file system. */
 void names(void)
 {
 	char piece[PAGE + 100], back[PAGE + 100];
@@ -146,7 +146,7 @@ void names(void)
 	TRY(unlink("c"));
 }
 
-/* What a run that failed has left; none of it need be there. */
+/* Removes what a failed run has left; none of it need exist. */
 void remove_names(void)
 {
 	unlink("d/s");
@@ -208,7 +208,7 @@ static void do_shm(void)
 	HOLDS(filled(at, 4 * PAGE, 9));
 }
 
-/* More than a pipe takes at once goes through it. */
+/* Sends more through a pipe than it takes at once. */
 static void do_pipe(void)
 {
 	static char sent[40000], got[40000];
@@ -242,7 +242,7 @@ static void do_pipe(void)
 	TRY(unlink("/tmp/fifo"));
 }
 
-/* The call has an error of its own for what others call ENOMEM. */
+/* The call returns an error of its own where others return ENOMEM. */
 static int set_lock(int fd, struct flock *lock)
 {
 	int done = fcntl(fd, F_SETLK, lock);

@@ -1,8 +1,8 @@
 /*
- * FIFO with a second chance as VAX/VMS had it (H. Levy, P. Lipman, IEEE Computer 15(3), 1982): the
- * oldest page is taken out of the page tables, but waits in memory on a list, from which a fault
- * fetches it back. It is written before that, and meanwhile the page behind it is trapped. So all
- * that a policy may ask for is asked for, and what it does next does not depend on how it began.
+ * FIFO with a second chance as in VAX/VMS (H. Levy, P. Lipman, IEEE Computer 15(3), 1982): the oldest
+ * page is removed from the page tables, but stays in memory on a list, from which a fault retrieves
+ * it. It is written before that, and meanwhile the page after it is trapped. So the policy uses
+ * everything that a policy may use, and its later decisions do not depend on its initial state.
  */
 #include "mm/policy.h"
 
@@ -16,7 +16,7 @@ POLICY_PAGE_FITS(struct asksall_page);
 static LIST_HEAD(resident); /* oldest first */
 static LIST_HEAD(waiting);
 static u32 nr_waiting, spare = 4;
-static bool writing; /* the pass is over, so that the write is too in the next one */
+static bool writing; /* the pass is over, so a write has finished by the next one */
 
 static const struct vm_param asksall_params[] = {
 	{ "spare", &spare, 1, 1000, "pages", "how many wait before one goes" },
@@ -62,7 +62,7 @@ static void asksall_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
-/* The oldest of a list that the scan may take. */
+/* The oldest page of a list that the scan may take. */
 static struct page *oldest(struct list_head *list, struct vm_scan *scan)
 {
 	struct asksall_page *p;

@@ -1,4 +1,4 @@
-/* Fills memory, and has no tick: what is more than 40 pages is surplus. The oldest goes first. */
+/* Fills memory, and has no tick: pages beyond 40 are surplus. The oldest page is evicted first. */
 #include "mm/policy.h"
 
 #define ENOUGH 40u
