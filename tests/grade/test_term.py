@@ -131,7 +131,7 @@ def test_points_for_answers_enter_the_class(room: Room) -> None:
     book_of(room, WITH_QUESTIONS)
     assert room.ran == [] and rows(room)["=ada"]["final"] == "10.5" and rows(room)["=ada"]["of"] == "14"
     (room.out / written.TABLE).write_text("name,question,points\nbob,1,2.5\n")
-    with pytest.raises(LabError, match=r"line 2: points are '2.5'; question 1 has 0 to 2"):
+    with pytest.raises(LabError, match=r"line 2: points are '2.5'; question 1 allows 0 to 2"):
         book_of(room, WITH_QUESTIONS)
 
 
