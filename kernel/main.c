@@ -5,6 +5,7 @@
  */
 #include "main.h"
 
+#include "arch/irq.h"
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/block.h"
@@ -39,6 +40,7 @@
 
 char run_command[512];
 static bool run_tests;
+static int exit_status; /* of the run, for its report */
 
 PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
@@ -134,17 +136,27 @@ void kernel_main(void)
 	cpu_idle();
 }
 
-void power_off(int status)
+/* Reports what the run cost. The clock stands still, since the length of the report depends on
+ * the samples taken so far. */
+static void report_run(void)
 {
-	vfs_sync();
-	pressure_now();
-	still(sample_now); /* its length depends on the samples before it, and the end does not */
+	sample_now();
 	summary_stop();
 	profile_report();
 	fail_report();
 	powercut_report();
 	if (run_mode())
-		summary_print(status);
+		summary_print(exit_status);
+}
+
+void power_off(int status)
+{
+	exit_status = status;
+	vfs_sync();
+	pressure_now();
+	irq_disable(); /* for good */
+	timer_disarm();
+	still(report_run);
 	printk(status ? "power off: status %d\n" : "power off\n", status);
 	machine_exit(status ? EXIT_FAILED : EXIT_OK);
 }

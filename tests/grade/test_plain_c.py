@@ -99,7 +99,8 @@ def test_instruction_of_the_lower_parts_is_refused(name: str, tmp_path: Path) ->
     (tmp_path / "fifo.S").write_text(f".globl f\nf: {HIDDEN_WAYS[name]}\n")
     subprocess.run([*compiler(), "-m32", "-c", "-o", str(tmp_path / "fifo.o"), str(tmp_path / "fifo.S")], check=True)
     found = object_rules.instruction_offences(tmp_path, FIFO, "fifo.o")
-    assert len(found) == 1 and re.fullmatch(f"{FIFO}: f executes `.+`, which only the kernel's lower parts may do", found[0])
+    wanted = f"{FIFO}: f executes `.+`, which only the kernel's lower parts may do"
+    assert len(found) == 1 and re.fullmatch(wanted, found[0])
 
 
 def test_refused_instruction_is_told_with_its_line(tmp_path: Path) -> None:

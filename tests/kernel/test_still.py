@@ -45,6 +45,7 @@ def test_run_is_the_same_however_often_it_is_sampled(run: str, settings: dict[st
         assert other.console == often.console
         assert unsampled(other) == unsampled(often)
         last, first = samples(other)[-1], samples(often)[-1]
+        assert other.telemetry[-1]["t_us"] == last["t_us"], "the report of the run takes no time"
         for name in ("t_us", "idle_us", "vm", "psi", "switches"):
             assert last[name] == first[name], name
 

@@ -10,6 +10,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pexpect
@@ -67,7 +68,8 @@ def acted(app: Watch, act: Callable, size: tuple[int, int] = (80, 24)) -> Watch:
                 await pilot.pause(0.01)
             await act(pilot)
 
-    asyncio.run(play())
+    with ThreadPoolExecutor(1) as thread:  # the main thread has the browser's event loop if another test used it
+        thread.submit(asyncio.run, play()).result()
     return app
 
 

@@ -122,6 +122,11 @@ void timer_arm(u64 when_ns, bool may_be_early)
 	pit_start(((u64)delta * PIT_HZ >> 10) / (1000000000u >> 10) + 1);
 }
 
+void timer_disarm(void)
+{
+	armed_ns = 0;
+}
+
 void cpu_idle_wait(void)
 {
 	halted = true;

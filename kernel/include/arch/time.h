@@ -51,6 +51,8 @@ void time_init(void);
  * hardware reaches 54 ms; it then fires early and the timer core asks again. may_be_early: an
  * earlier interrupt that is already requested is enough. */
 void timer_arm(u64 when_ns, bool may_be_early);
+/* Drops the request. Interrupts are off and stay off. */
+void timer_disarm(void);
 
 /* Called by the timer interrupt. Defined in sched/timer.c. */
 void timer_interrupt(void);
