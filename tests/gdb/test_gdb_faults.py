@@ -228,7 +228,9 @@ def test_shared_page_names_all_who_map_it() -> None:
     page = "python gdb.execute(f'tm-page {frame}')"
     made = session("thrash 3 512 2", "thrash", *marked("tables", SHARED), *marked("page", page))
     said, tables = made.answer("page"), made.answer("tables")
-    frame, address = re.search(r"FRAME (0x\w+) AT (0x\w+)", tables).groups()
+    found = re.search(r"FRAME (0x\w+) AT (0x\w+)", tables)
+    assert found, made.output
+    frame, address = found.groups()
     mapping = re.findall(r"^pid (\d) .*\n.*\n.*: frame (0x\w+),", tables, re.MULTILINE)
     sharers = {pid for pid, at in mapping if at == frame}
     assert 1 < len(sharers) < len(mapping) == 4 and said.startswith(f"frame {frame}, ")
