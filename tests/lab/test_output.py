@@ -8,6 +8,7 @@ import pty
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -310,7 +311,11 @@ def test_plugin_of_qemu_replaces_files_only(tmp_path: Path) -> None:
         for name in ("link", "fifo", "new"):
             flags = plugin.flags("cover", out=tmp_path / name)
             boot("true", swap="none", qemu_flags=flags).check_exit()
-    assert [(tmp_path / "new").read_bytes()] == [(tmp_path / "real").read_bytes()] == came
+    (from_fifo,) = came
+    made = ((tmp_path / "new").read_bytes(), (tmp_path / "real").read_bytes(), from_fifo)
+    addresses = [set(struct.iter_unpack("<I", one)) for one in made]
+    # Reading the real-time clock takes another path while it is updated: not all of the addresses are the same.
+    assert all(len(one) > 1000 and len(one ^ addresses[0]) < 50 for one in addresses)
     assert (tmp_path / "link").is_symlink() and (tmp_path / "fifo").is_fifo() and len(list(tmp_path.iterdir())) == 4
 
 
