@@ -40,7 +40,7 @@
  * STORE records, so no page of a program is known; refs=2: one record for a run of loads and stores to one page,
  * with the kind of the first, which suffices to know when a page was used; tables=1; budget=N; and those of breach.c.
  */
-#include "evidence.h"
+#include "evidence/evidence.h"
 
 #include <errno.h>
 #include <signal.h>

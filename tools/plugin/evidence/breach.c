@@ -19,7 +19,7 @@
  * student's code, and where it may store. image=: the kernel's image. violation=: address of
  * world_violation, which the kernel calls when a rule is broken. pages=: address of the variable
  * mem_map; page_size=; policy=LOW-HIGH: the policy's part of a struct page. Without these three,
- * stores into struct pages are not checked. flow.c and owned.c have the other options; for their
+ * stores into struct pages are not checked. flow.c and rights.c have the other options; for their
  * ranges see enum region.
  */
 #include "evidence.h"

@@ -80,7 +80,7 @@ bool breach_is_students(uint32_t pc);
 bool breach_lies_in(enum region region, uint32_t address);
 bool breach_is_page(uint32_t address);
 /*
- * For owned.c. A visit is one call from the kernel into the student's code: the stack address of its return address,
+ * For rights.c. A visit is one call from the kernel into the student's code: the stack address of its return address,
  * the function called, and its first argument. While the student's code calls the kernel: what that call allocates and
  * its size in bytes. After the visit: the registers that the kernel expects back.
  */
