@@ -17,7 +17,7 @@ LONG_FILE, LONGEST_FILE = 450, 500
 RENAMERS = {
     "tools/tidemark/output.py",
     "tools/tidemark/files.py",  # folders
-    "tools/plugin/tidemark.c",
+    "tools/plugin/output.c",
     "tools/musl.sh",  # a folder that it has made
 }
 SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
