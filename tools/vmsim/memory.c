@@ -1,8 +1,7 @@
 /*
  * The memory of one process: its page table, its frames, and how frames are freed. See vmsim.h.
  *
- * The page table has two levels, like the processor's, but for 2^32 pages. In an entry whose next use
- * must fault (trapped, or unmapped by VM_DETACH), bit 0 of the pointer is set.
+ * The page table has two levels, like the processor's, but for 2^32 pages.
  */
 #include "vmsim.h"
 
@@ -75,25 +74,17 @@ struct entry *entry_of(const struct page *page)
 	return entry_at(page->index, page_is_file(page));
 }
 
-static bool faults_first(const struct page *pointer)
-{
-	return (uintptr_t)pointer & 1;
-}
-
-static struct page *untagged(struct page *pointer)
-{
-	return (struct page *)((uintptr_t)pointer & ~(uintptr_t)1);
-}
-
 void memory_fault_first(struct page *page)
 {
-	entry_of(page)->page = (struct page *)((uintptr_t)page | 1);
+	entry_of(page)->faults = true;
 }
 
 void memory_release(struct page *page)
 {
-	entry_of(page)->page = NULL;
-	entry_of(page)->mapped = false;
+	struct entry *entry = entry_of(page);
+
+	entry->page = NULL;
+	entry->mapped = entry->faults = false;
 	page->owner = NULL;
 	sim_resident--;
 	free_frames[zones[ZONE_NORMAL].nr_free++] = page;
@@ -167,7 +158,7 @@ static const char *fault(struct entry *entry, u32 vpage, u32 kind)
 	const char *result = "minor";
 
 	if (entry->page) {
-		entry->page = untagged(entry->page);
+		entry->faults = false;
 		entry->mapped = true;
 		page_clear(entry->page, PG_young);
 		if (!(kind & REF_LOAD))
@@ -186,7 +177,7 @@ static const char *fault(struct entry *entry, u32 vpage, u32 kind)
 /* A read or write that finds the page in memory, mapped or not. */
 static const char *call_finds(struct entry *entry, u32 kind)
 {
-	struct page *page = untagged(entry->page);
+	struct page *page = entry->page;
 
 	if (!(kind & REF_LOAD))
 		page_set(page, PG_dirty);
@@ -201,7 +192,7 @@ static const char *refer_to(struct entry *entry, u32 vpage, u32 kind)
 	entry->text |= !!(kind & REF_EXEC);
 	if (page && kind & REF_CALL)
 		return call_finds(entry, kind);
-	if (!page || faults_first(page) || !(entry->mapped || kind & REF_CALL))
+	if (!page || entry->faults || !(entry->mapped || kind & REF_CALL))
 		return fault(entry, vpage, kind);
 	page_set(page, PG_young);
 	if (!(kind & REF_LOAD))
@@ -215,7 +206,7 @@ static inline const char *refer(u32 vpage, u32 kind)
 	struct page *page = entry->page;
 
 	counts.references++;
-	if (unlikely(kind || !page || faults_first(page)))
+	if (unlikely(kind || !page || entry->faults))
 		return refer_to(entry, vpage, kind);
 	page->flags |= 1u << PG_young | 1u << PG_dirty;
 	return "hit";

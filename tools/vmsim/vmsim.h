@@ -69,7 +69,8 @@ extern u32 sim_resident; /* frames in use */
 struct entry {
 	struct page *page; /* NULL: not in memory */
 	u32 slot;          /* in the swap area; 0: never evicted */
-	bool seen, mapped, text;
+	/* faults: at the next use, although the page is in memory (trapped, or unmapped by VM_DETACH). */
+	bool seen, mapped, text, faults;
 };
 
 /* memory.c */
