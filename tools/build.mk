@@ -114,17 +114,12 @@ build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
 	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,rmdir,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
 
-# --- the image for GRUB, and the plugin with which QEMU records references -----------------------------------------------
+# --- the image for GRUB ----------------------------------------------------------------------------------------------
 
 iso: build/tidemark.iso
 build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/grub.cfg FORCE
 	$(call say,ISO,$@)
 	@python3 tools/mkiso.py $@ $(filter-out min vmin,$(POLICIES)) # those need a future, which GRUB does not load
-
-build/plugin/tidemark.so: $(wildcard tools/plugin/*.[ch])
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$Qcc -std=gnu11 -O2 -shared -fPIC -Wall -Wextra $(STRICT) -o $@ $(filter %.c,$^) -ldl
 
 # --- tests on the host -----------------------------------------------------------------------------------------------
 
@@ -166,8 +161,8 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$(call say,HOST,$<)
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
-# --- policies on the host, the labs' drivers, and what is built for several of them -----------------------------------------
-include tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
+# --- the plugin, policies on the host, the labs' drivers, and what is built for several of them ----------------------------
+include tools/plugin/plugin.mk tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
 # The base for grading: a student's files are laid over a copy of this tree, so that nothing else is built again.

@@ -7,7 +7,7 @@ import warnings
 from functools import cache
 
 import pytest
-from structure import draw, includes, source
+from structure import draw, includes, source, symbols
 from tidemark import qemu
 from tidemark.grade.build import solution_files
 
@@ -17,7 +17,7 @@ LONG_FILE, LONGEST_FILE = 450, 500
 RENAMERS = {
     "tools/tidemark/output.py",
     "tools/tidemark/files.py",  # folders
-    "tools/plugin/tidemark.c",
+    "tools/plugin/output.c",
     "tools/musl.sh",  # a folder that it has made
 }
 SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
@@ -51,6 +51,15 @@ def test_internal_headers_stay_in_their_folder() -> None:
 
 def test_no_circle_of_imports() -> None:
     found = source.circles(arrows("tools"))
+    assert found == [], "\n".join(" <-> ".join(map(str, group)) for group in found)
+
+
+@pytest.mark.parametrize("part", symbols.OBJECTS)
+def test_no_circle_of_definitions(part: str) -> None:
+    """No two files of a folder need each other, so that each can be read with nothing but the files below it."""
+    uses = list(symbols.arrows(part))
+    assert uses, "nm finds no file that uses another"
+    found = source.circles(uses)
     assert found == [], "\n".join(" <-> ".join(map(str, group)) for group in found)
 
 
@@ -127,6 +136,12 @@ def test_circle_is_seen() -> None:
     a, b, c = (source.Path(f"tools/tidemark/{name}.py") for name in "abc")
     lead = [source.Arrow(one, 1, other, "lab", "lab") for one, other in ((a, b), (b, c), (c, b))]
     assert source.circles(lead) == [[b, c]]
+
+
+def test_symbols_are_those_of_the_file() -> None:
+    defined, used = symbols.symbols(source.Path("tools/plugin/evidence/breach.c"))
+    assert {"breach_access", "breach_filled"} <= defined and {"rights_may", "record_breach", "read_word"} <= used
+    assert not defined & used and not {"suspect_frame", "frames"} & (defined | used)  # static
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,8 @@ unsigned int g_source_attach(void *source, void *context);
 /* Hidden, so that the plugin's names do not clash with QEMU's. */
 #pragma GCC visibility push(hidden)
 
+/* output.c */
+
 /* Exit statuses of QEMU when the plugin ends it. The last one: because of what the guest did. */
 enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET, PLUGIN_GUESTS_FAULT };
 
@@ -123,6 +125,12 @@ enum { PLUGIN_FAILED = 70, PLUGIN_OVER_BUDGET, PLUGIN_GUESTS_FAULT };
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 /* Same as fail(), if the guest did something that makes recording impossible. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail_of_guest(const char *fmt, ...);
+
+/* A file that gets its name only when it is closed: readers see all of it or nothing. */
+FILE *open_whole(const char *name);
+void close_whole(FILE *file, const char *name);
+
+/* options.c */
 
 /* Sets the numeric option @name. Returns false if @numbers has no such option. */
 struct number {
@@ -142,9 +150,7 @@ struct pcs {
 bool pcs_option(struct pcs *pcs, const char *value);
 bool is_among(const struct pcs *pcs, uint64_t pc);
 
-/* A file that gets its name only when it is closed: readers see all of it or nothing. */
-FILE *open_whole(const char *name);
-void close_whole(FILE *file, const char *name);
+/* api.c */
 
 /* Call first. Fails if this QEMU lacks what every mode needs. */
 void api_init(void);
@@ -157,23 +163,30 @@ uint32_t read_register(int number);
 uint32_t read_word(uint32_t address);
 void read_memory(uint32_t address, void *to, size_t size);
 
-/* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
-extern uint32_t current_cr3;
-
 /* Counters that translated code increments without a call. */
 extern uint64_t *counters;
 void counters_init(size_t nr);
 /* Makes @insn increment counters[@index] whenever it begins, after its callbacks. */
 void count_insn(struct qemu_plugin_insn *insn, size_t index);
 
-/* The modes of the plugin. */
+/* space.c */
+
+/* The page directory in use; 0 until the kernel, in its own half, loads one for the first time. */
+extern uint32_t current_cr3;
+
+/* Called, unless NULL, before another page directory is loaded; current_cr3 is still the old one. */
+extern void (*space_switches)(uint32_t cr3);
+/* Observes @insn if it loads a page directory. */
+void space_watch(struct qemu_plugin_insn *insn);
+
+/* The modes, one file each; tidemark.c runs the one that is chosen. */
 struct mode {
 	const char *name;
 	/* Returns false if this mode has no such option. */
 	bool (*option)(const char *name, const char *value);
 	void (*start)(void);
 	void (*translate)(struct qemu_plugin_tb *tb);
-	/* Called before another page directory is loaded; current_cr3 is still the old one. May be NULL. */
+	/* See space_switches. */
 	void (*switch_space)(uint32_t cr3);
 	void (*finish)(void);
 };

@@ -12,149 +12,34 @@
  * write one word: the page, whether the access is a store, and the number of instructions begun since
  * the last word. So fetches add no cost of their own, and a reference costs four bytes.
  *
- * The stream consists of 32-bit words, little endian. A word below KERNEL_BASE is a load or a store:
- *
- *   page << 12 | store << 11 | fetches        first this number of fetches (0 to 2047) of the current code
- *                                             page, the last by the instruction that loads or
- *                                             stores; then the reference to this page
- *
- * and other words are 3 << 30 | tag << 26 | value:
- *
- *   BEGIN   version    the first word
- *   CODE    page       from here on, fetches are from this page
- *   FETCHES n          n fetches
- *   TAIL    page       the instruction fetched last reaches into this page
- *   SPACE   cr3 >> 12  from here on, everything is in the address space of this page directory
- *   BIRTH   0          the kernel writes an "mm" event into its telemetry
- *   DEATH   cr3 >> 12  this page directory is freed; the next one there is another address space
- *   END     n          the last word: n (modulo 2^26) words come before it
- *   SPACES  cr3 >> 12  the policy is told of a new address space
- *   OF      cr3 >> 12  the address space of the next word
- *   CAME    page       the policy receives a page: new << 24 | how << 20 | page; new: it was
- *                      not read from disk, how: enum vm_in
- *   LOCKED  page       mlock takes this page from the policy
- *   FROM    page       first page of the range that the next word ends
- *   FREED   page       the process no longer has anything in the range, which ends before this page
- *
- *   STORE   store      the file of the next word
- *   FILE    what << 20 | number   INDEX: the page of the file that the next word is about. PAGE: a page
- *                      of the current space maps that page from here on; NONE: a page no longer maps
- *                      a page of a file, as in the beginning. READ, WRITE: a system call for the
- *                      current space has read or written a page of the file
- *
- * The six from SPACES to FREED record what a policy knows of its anonymous pages, which is more than
- * `tidemark trace` needs. They come with the options mm_init=, remove=, pin= and zap=, addresses of
- * the kernel's policy_call_mm_init, policy_call_remove, page_pin and zap_range.
+ * stream.c describes the words of the stream. The six from SPACES to FREED record what a policy knows of
+ * its anonymous pages, which is more than `tidemark trace` needs. They come with the options mm_init=,
+ * remove=, pin= and zap=, addresses of the kernel's policy_call_mm_init, policy_call_remove, page_pin
+ * and zap_range.
  *
  * The n-th BIRTH is the n-th "mm" event, which has the name; the reader combines them.
- *
- * A stream without END was cut off. If the stream cannot be written, QEMU ends at once with status
- * PLUGIN_FAILED, because a trace with a gap is useless.
  *
  * Options: out=FILE, which may be a pipe; birth=, death=, insert=: addresses of the kernel's functions
  * telemetry_mm, pgd_destroy and policy_call_insert; those of files.c; kinds=data: fetches are counted,
  * but pages of code are not recorded (no CODE and TAIL).
  */
 #include "files.h"
+#include "stream.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { STREAM_VERSION = 3, NR_WORDS = 1 << 16 };
-enum {
-	TAG_BEGIN,
-	TAG_CODE,
-	TAG_FETCHES,
-	TAG_TAIL,
-	TAG_SPACE,
-	TAG_BIRTH,
-	TAG_DEATH,
-	TAG_END,
-	TAG_SPACES,
-	TAG_OF,
-	TAG_CAME,
-	TAG_LOCKED,
-	TAG_FROM,
-	TAG_FREED,
-	TAG_STORE,
-	TAG_FILE
-};
-enum { FILE_INDEX, FILE_PAGE, FILE_NONE, FILE_READ, FILE_WRITE }; /* of TAG_FILE */
-#define VALUE_BITS 26
-#define MAX_VALUE ((1u << VALUE_BITS) - 1)
-#define STORE (1u << 11)
-#define MAX_FETCHES (STORE - 1)
-#define NEW (1u << 24) /* of TAG_CAME */
-#define HOW_SHIFT 20 /* of TAG_CAME and TAG_FILE */
-#define VPN ((1u << HOW_SHIFT) - 1)
 enum { PAGE_INDEX = 24, PAGE_OWNER = 32, MM_PGD = 0 }; /* offsets: mm/page.h, mm/mm.h */
 enum { OUT_PINNED = 1 }; /* enum vm_out */
 #define LONGEST_ACCESS 64 /* bytes; QEMU splits longer accesses */
 
-static int out = -1;
 static const char *out_name;
 static uint64_t birth, death, mm_init, insert, remove_page, pin, zap;
 static bool data_only;
-
-static uint32_t words[NR_WORDS];
-static size_t nr_words;
-static uint64_t nr_flushed;
-static uint64_t settled; /* the part of counters[0], instructions begun, that is in the stream */
 static uint32_t code_page = ~0u;
-
-static void flush(void)
-{
-	const char *from = (const char *)words;
-	size_t left = nr_words * sizeof(words[0]);
-
-	while (left) {
-		ssize_t n = write(out, from, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			fail("the trace is lost, %s cannot be written: %s", out_name,
-			     strerror(errno));
-		from += n;
-		left -= n;
-	}
-	nr_flushed += nr_words;
-	nr_words = 0;
-}
-
-static inline void put(uint32_t word)
-{
-	words[nr_words++] = word;
-	if (nr_words == NR_WORDS)
-		flush();
-}
-
-static void put_tag(uint32_t tag, uint32_t value)
-{
-	put(3u << 30 | tag << VALUE_BITS | value);
-}
-
-static void put_fetches(uint64_t n)
-{
-	for (; n > MAX_VALUE; n -= MAX_VALUE)
-		put_tag(TAG_FETCHES, MAX_VALUE);
-	if (n)
-		put_tag(TAG_FETCHES, n);
-}
-
-/* Called before any word that changes the meaning of fetches: the page of code, the address space. */
-static void settle(void)
-{
-	put_fetches(counters[0] - settled);
-	settled = counters[0];
-}
 
 static void put_file(uint32_t what, uint32_t number)
 {
-	put_tag(TAG_FILE, what << HOW_SHIFT | number);
+	stream_put(TAG_FILE, what << HOW_SHIFT | number);
 }
 
 /* A program is about to refer to one of its pages, which is in this frame. */
@@ -165,9 +50,9 @@ static void say_what_it_shows(uint32_t page, uint64_t frame)
 	if (now == *said)
 		return;
 	*said = now;
-	settle();
+	stream_settle();
 	if (now) {
-		put_tag(TAG_STORE, now >> HOW_SHIFT);
+		stream_put(TAG_STORE, now >> HOW_SHIFT);
 		put_file(FILE_INDEX, now & VPN);
 	}
 	put_file(now ? FILE_PAGE : FILE_NONE, page);
@@ -183,18 +68,17 @@ static uint64_t frame_of_access(uint32_t info, uint32_t address)
 
 static void on_file_used(file_page page, bool written)
 {
-	settle();
-	put_tag(TAG_STORE, page >> HOW_SHIFT);
+	stream_settle();
+	stream_put(TAG_STORE, page >> HOW_SHIFT);
 	put_file(written ? FILE_WRITE : FILE_READ, page & VPN);
 }
 
-static void put_access(uint32_t info, uint32_t address, uint32_t store)
+static void put_access(uint32_t info, uint32_t address, bool stores)
 {
 	uint32_t offset = address % PAGE_SIZE, page = address - offset;
 	bool crosses = __builtin_expect(offset > PAGE_SIZE - LONGEST_ACCESS, 0) &&
 		       offset + (1u << qemu_plugin_mem_size_shift(info)) > PAGE_SIZE &&
 		       page + PAGE_SIZE < KERNEL_BASE;
-	uint64_t fetches;
 
 	if (files_any) {
 		say_what_it_shows(page / PAGE_SIZE, frame_of_access(info, address));
@@ -202,15 +86,9 @@ static void put_access(uint32_t info, uint32_t address, uint32_t store)
 			say_what_it_shows(page / PAGE_SIZE + 1,
 					  frame_of_access(info, page + PAGE_SIZE));
 	}
-	fetches = counters[0] - settled;
-	settled = counters[0];
-	if (__builtin_expect(fetches > MAX_FETCHES, 0)) {
-		put_fetches(fetches);
-		fetches = 0;
-	}
-	put(page | store | fetches);
+	stream_access(page, stores);
 	if (crosses)
-		put((page + PAGE_SIZE) | store);
+		stream_access(page + PAGE_SIZE, stores);
 }
 
 /*
@@ -222,7 +100,7 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *d
 	(void)cpu;
 	(void)data;
 	if (address < KERNEL_BASE && current_cr3)
-		put_access(info, address, qemu_plugin_mem_is_store(info) ? STORE : 0);
+		put_access(info, address, qemu_plugin_mem_is_store(info));
 }
 
 /* Encodes the page of instructions, and the frame that held them when they were translated. They
@@ -241,9 +119,9 @@ static void on_code_page(unsigned int cpu, void *place)
 		say_what_it_shows(page, (uintptr_t)place >> HOW_SHIFT);
 	if (page == code_page)
 		return;
-	settle();
+	stream_settle();
 	code_page = page;
-	put_tag(TAG_CODE, code_page);
+	stream_put(TAG_CODE, code_page);
 }
 
 /* Called before the instruction is counted. */
@@ -254,17 +132,15 @@ static void on_insn_in_two_pages(unsigned int cpu, void *page)
 	(void)cpu;
 	if (files_any)
 		say_what_it_shows(second, files_frame_of_page(second));
-	put_fetches(counters[0] - settled + 1);
-	settled = counters[0] + 1;
-	put_tag(TAG_TAIL, second);
+	stream_tail(second);
 }
 
 static void on_birth(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	settle();
-	put_tag(TAG_BIRTH, 0);
+	stream_settle();
+	stream_put(TAG_BIRTH, 0);
 }
 
 /* pgd_destroy(pgd): the kernel passes the first argument in eax, and pgd lies in its direct map. */
@@ -274,8 +150,8 @@ static void on_death(unsigned int cpu, void *data)
 
 	(void)cpu;
 	(void)data;
-	settle();
-	put_tag(TAG_DEATH, frame);
+	stream_settle();
+	stream_put(TAG_DEATH, frame);
 	files_space_gone(frame);
 }
 
@@ -289,8 +165,8 @@ static void on_mm_init(unsigned int cpu, void *data)
 {
 	(void)cpu;
 	(void)data;
-	settle();
-	put_tag(TAG_SPACES, cr3_of(read_register(EAX)));
+	stream_settle();
+	stream_put(TAG_SPACES, cr3_of(read_register(EAX)));
 }
 
 /* policy_call_insert(page, mm, how, from): from, a struct, is on the stack, store first. */
@@ -304,9 +180,9 @@ static void on_insert(unsigned int cpu, void *data)
 	files_insert(page, how, store, read_word(from + sizeof(uint32_t)));
 	if (!mm || !mm_init || files_is_file(page))
 		return;
-	settle();
-	put_tag(TAG_OF, cr3_of(mm));
-	put_tag(TAG_CAME, (store ? 0 : NEW) | how << HOW_SHIFT | read_word(page + PAGE_INDEX));
+	stream_settle();
+	stream_put(TAG_OF, cr3_of(mm));
+	stream_put(TAG_CAME, (store ? 0 : NEW) | how << HOW_SHIFT | read_word(page + PAGE_INDEX));
 }
 
 static void put_locked(uint32_t page)
@@ -315,9 +191,9 @@ static void put_locked(uint32_t page)
 
 	if (!mm || files_is_file(page))
 		return;
-	settle();
-	put_tag(TAG_OF, cr3_of(mm));
-	put_tag(TAG_LOCKED, read_word(page + PAGE_INDEX));
+	stream_settle();
+	stream_put(TAG_OF, cr3_of(mm));
+	stream_put(TAG_LOCKED, read_word(page + PAGE_INDEX));
 }
 
 /* policy_call_remove(page, why) */
@@ -344,16 +220,16 @@ static void on_zap(unsigned int cpu, void *data)
 
 	(void)cpu;
 	(void)data;
-	settle();
-	put_tag(TAG_OF, cr3_of(mm));
-	put_tag(TAG_FROM, read_register(EDX) / PAGE_SIZE);
-	put_tag(TAG_FREED, read_register(ECX) / PAGE_SIZE);
+	stream_settle();
+	stream_put(TAG_OF, cr3_of(mm));
+	stream_put(TAG_FROM, read_register(EDX) / PAGE_SIZE);
+	stream_put(TAG_FREED, read_register(ECX) / PAGE_SIZE);
 }
 
 static void switch_space(uint32_t cr3)
 {
-	settle();
-	put_tag(TAG_SPACE, cr3 / PAGE_SIZE);
+	stream_settle();
+	stream_put(TAG_SPACE, cr3 / PAGE_SIZE);
 }
 
 static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
@@ -428,20 +304,8 @@ static void start(void)
 	if (!out_name || !birth || !death || !insert)
 		fail("mode=trace needs out=, birth=, death= and insert=");
 	files_used = on_file_used;
-	out = open(out_name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (out < 0)
-		fail("%s cannot be written: %s", out_name, strerror(errno));
 	counters_init(1);
-	put_tag(TAG_BEGIN, STREAM_VERSION);
-}
-
-static void finish(void)
-{
-	settle();
-	put_tag(TAG_END, (nr_flushed + nr_words) & MAX_VALUE);
-	flush();
-	if (close(out))
-		fail("the trace is lost, %s cannot be written: %s", out_name, strerror(errno));
+	stream_open(out_name);
 }
 
 const struct mode trace_mode = {
@@ -450,5 +314,5 @@ const struct mode trace_mode = {
 	.start = start,
 	.translate = translate,
 	.switch_space = switch_space,
-	.finish = finish,
+	.finish = stream_close,
 };

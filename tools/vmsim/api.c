@@ -1,6 +1,8 @@
 /* The functions that a policy may call: the simulator's version of those in mm/policy.h. See vmsim.h. */
 #include "vmsim.h"
 
+void *sim_future;
+
 bool page_referenced(struct page *page)
 {
 	bool used = page_test_and_clear(page, PG_young);
@@ -20,11 +22,6 @@ bool page_young(struct page *page)
 bool page_dirty(struct page *page)
 {
 	return page_test(page, PG_dirty);
-}
-
-bool page_is_file(const struct page *page)
-{
-	return !page_test(page, PG_anon);
 }
 
 bool page_is_mapped(const struct page *page)

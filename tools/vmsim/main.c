@@ -19,7 +19,6 @@ struct run {
 };
 
 static struct run runs[RUNS_AT_ONCE];
-void *sim_future;
 static bool scripted;
 
 static void __noreturn __printf(1, 2) refuse(const char *fmt, ...)
@@ -128,7 +127,7 @@ static void run_all(void)
 		whole = used / sizeof(*runs);
 		for (size_t i = 0; i < whole; i++) {
 			if (runs[i].count)
-				memory_run(runs[i].page, runs[i].count, runs[i].ns, kind);
+				process_run(runs[i].page, runs[i].count, runs[i].ns, kind);
 			else
 				kind = kind_of(runs[i].page);
 		}
@@ -147,13 +146,13 @@ int main(int argc, char **argv)
 		refuse("the file registers no policy: VM_POLICY(...) is missing");
 	nr_frames = parse_options(argc, argv);
 	host_watch();
-	memory_start(nr_frames);
+	process_start(nr_frames);
 	if (scripted) {
 		script_run();
 		return 0;
 	}
 	run_all();
-	memory_end();
+	process_end();
 	report_result();
 	return 0;
 }

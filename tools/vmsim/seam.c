@@ -16,7 +16,6 @@ bool starve_kept(const struct page *page)
 	return false;
 }
 
-struct mm_struct sim_mm;
 static struct vm_scan *scanning; /* the scan of the select call in progress */
 
 const struct vm_policy *seam_policy(void)

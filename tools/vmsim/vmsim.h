@@ -2,16 +2,19 @@
  * Runs a policy of kernel/mm/policy on the host: the same C file, linked with these files, decides for
  * one process that refers to pages in a given order.
  *
+ * From the bottom to the top; a file uses only those before it:
+ *
+ *	kernel.c  what a policy uses of the kernel besides the policy interface
+ *	memory.c  the page table, frames, and what is counted: mm/reclaim/frames.c
+ *	report.c  the output, as JSON
+ *	api.c     the functions that a policy may call
  *	seam.c    reports broken rules. The kernel's own files mm/seam/{rules,hooks,handover,timer}.c,
  *	          also linked here, define the rules and the owner of each page
- *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c,
- *	          mm/seam/admission.c
- * 	reclaim.c frees frames: mm/reclaim/reclaim.c
- * 	api.c     the functions that a policy may call
- * 	report.c  the output, as JSON
- * 	host.c    crashes, and hooks that never return
- * 	main.c    options, and the reference string
- * 	script.c  instead of a reference string: locked pages, zones, few looks
+ *	reclaim.c frees frames: mm/reclaim/reclaim.c
+ *	process.c references, faults, time: mm/space/fault.c, mm/seam/admission.c
+ *	script.c  instead of a reference string: locked pages, zones, few looks
+ *	host.c    crashes, and hooks that never return
+ *	main.c    options, and the reference string
  *
  * Demand paging in a fixed number of frames (the kernel's frames=N): a reference to a page that is
  * not resident is a fault. If no frame is free, the policy must select a page, at priority 12 first
@@ -59,34 +62,54 @@ enum {
 #define REF_KINDS 16
 #define FILE_STORE 2u /* page_id.store of the file */
 
-extern struct mm_struct sim_mm;
-extern struct counts counts;
-extern void *sim_future; /* --future: lib/future.h */
-extern u64 sim_now_ns;   /* machine time, and the process's own */
-extern u32 sim_resident; /* frames in use */
-
 /* An entry of the page table. */
 struct entry {
 	struct page *page; /* NULL: not in memory */
 	u32 slot;          /* in the swap area; 0: never evicted */
-	bool seen, mapped, text;
+	/* faults: at the next use, although the page is in memory (trapped, or unmapped by VM_DETACH). */
+	bool seen, mapped, text, faults;
 };
 
 /* memory.c */
+extern struct mm_struct sim_mm;
+extern struct counts counts;
+extern u64 sim_now_ns; /* machine time, and the process's own */
+extern u32 sim_resident; /* frames in use */
 void memory_start(u32 nr_frames);
-/* `count` references of a kind to one page, which take ns together. */
-void memory_run(u32 vpage, u32 count, u32 ns, u32 kind);
-/* The process ends: the policy's data of it are freed. */
-void memory_end(void);
+/* The process ends: the policy loses its pages, and all that it remembers of them. */
+void memory_forget(void);
+void memory_free(void);
+/* The page tables of the process and of the file: pointers to leaves, NULL for those that no page needed yet. */
+#define LEAF_SHIFT 14
+#define LEAF_SIZE (1u << LEAF_SHIFT)
+extern struct entry **memory_leaves[2];
+struct entry *memory_add_leaf(struct entry **leaf);
+/* Inline for speed: each reference needs it. */
+static inline struct entry *entry_at(u32 vpage, bool of_file)
+{
+	struct entry **leaf = &memory_leaves[of_file][vpage >> LEAF_SHIFT];
+
+	return &(likely(*leaf) ? *leaf : memory_add_leaf(leaf))[vpage % LEAF_SIZE];
+}
 struct entry *entry_of(const struct page *page);
+/* Returns a free frame; there must be one. */
+struct page *memory_take(void);
 /* Makes the next use of the page a minor fault. */
 void memory_fault_first(struct page *page);
 /* The page is evicted, its frame is free. */
 void memory_release(struct page *page);
 
-/* reclaim.c. Frees a frame; frees the policy's surplus and returns the number of frames. */
-void reclaim_one(void);
-u32 reclaim_surplus(void);
+/* report.c. The functions about single references do nothing unless report_explains. */
+extern bool report_explains;
+void report_asked(const char *name, const struct vm_scan *scan);
+void report_looked(const struct page *page, bool used);
+void report_gave(const struct page *page, enum vm_act act);
+void report_reference(u32 vpage, u32 count, u32 kind, const char *result);
+void report_result(void);
+void report_violation(const struct violation *v);
+
+/* api.c */
+extern void *sim_future; /* --future: lib/future.h */
 
 /* seam.c. A broken rule ends the program. The other hooks are called in the same way as by the kernel. */
 void seam_start(void);
@@ -97,14 +120,16 @@ void seam_tick(void);
 u32 seam_budget(void); /* of the select in progress; 0: none */
 const struct vm_policy *seam_policy(void);
 
-/* report.c. The functions about single references do nothing unless report_explains. */
-extern bool report_explains;
-void report_asked(const char *name, const struct vm_scan *scan);
-void report_looked(const struct page *page, bool used);
-void report_gave(const struct page *page, enum vm_act act);
-void report_reference(u32 vpage, u32 count, u32 kind, const char *result);
-void report_result(void);
-void report_violation(const struct violation *v);
+/* reclaim.c. Frees a frame; frees the policy's surplus and returns the number of frames. */
+void reclaim_one(void);
+u32 reclaim_surplus(void);
+
+/* process.c */
+void process_start(u32 nr_frames);
+/* `count` references of a kind to one page, which take ns together. */
+void process_run(u32 vpage, u32 count, u32 ns, u32 kind);
+/* The process ends: the policy's data of it are freed. */
+void process_end(void);
 
 /* script.c: performs the events on standard input. */
 void script_run(void);

@@ -18,18 +18,8 @@
  */
 #include "sh.h"
 
-int last_status, script_argc;
-char **script_argv;
-bool interactive;
-
 /* -v: the lines of a file are shown as if typed at a prompt. */
 static bool shown;
-
-int error(const char *what, const char *why)
-{
-	dprintf(2, "sh: %s: %s\n", what, why);
-	return 1;
-}
 
 static void run_line(const char *line)
 {

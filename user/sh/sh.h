@@ -1,5 +1,6 @@
 /*
- * Shared by the files of the shell. A line passes through them in this order:
+ * Shared by the files of the shell. A line passes through them in this order; all of them use state.c, which
+ * has $?, the script's arguments and error messages:
  *
  *	main.c     reads a line, and runs it
  *	words.c    splits the line into tokens
@@ -69,7 +70,7 @@ struct job {
 	char text[64];
 };
 
-/* main.c */
+/* state.c */
 
 /* $? */
 extern int last_status;

@@ -1,6 +1,6 @@
 """Turns the plugin's stream, while it arrives, into a trace's runs.
 
-tools/plugin/trace.c defines the stream: 32-bit words, one for each load or store with the number of fetches before it,
+tools/plugin/stream.c defines the stream: 32-bit words, one for each load or store with the number of fetches before it,
 and tagged words that say which page of code is fetched and which page directory is in use. Here words become runs:
 consecutive references of one kind to one page of one address space are merged.
 

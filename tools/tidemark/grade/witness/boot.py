@@ -23,7 +23,7 @@ from tidemark.grade.model import Outcome
 from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
 from tidemark.grade.witness.evidence import Evidence
 
-MAX_RECORDS = 1 << 24  # of tools/plugin/evidence.c
+MAX_RECORDS = 1 << 24  # of tools/plugin/evidence/record.c
 GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more
 DISK = "disk.img"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)

@@ -1,4 +1,4 @@
-"""The kernel functions' results for policies and guards, and rules on their arguments: for tools/plugin/owned.c.
+"""The kernel functions' results for policies and guards, and rules on their arguments, for evidence/rights.c (plugin).
 
 A function that is not listed returns nothing that may be accessed, and its arguments are not checked. If a lab's files
 may use another function that returns memory, list it here.

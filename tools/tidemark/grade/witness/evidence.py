@@ -66,7 +66,7 @@ class References:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The plugin's observations. `events`: an array of EVENT, in order; see tools/plugin/evidence.c for the kinds.
+    """The plugin's observations. `events`: an array of EVENT, in order; tools/plugin/evidence/record.c has the kinds.
     Spaces count from 1 in order of appearance; a page directory that is used again is another space. `virtual_ns`:
     QEMU's clock at the end, 0 if the budget ended the run. `whole`: nothing is missing at the end.
     """

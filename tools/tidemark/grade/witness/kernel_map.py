@@ -20,7 +20,7 @@ from tidemark.grade.build.elf import FUNCTION, GLOBAL, UNDEFINED, Elf, Placed, S
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.witness import contracts
 
-# Functions that access any address they are given: their caller is responsible (tools/plugin/flow.c).
+# Functions that access any address they are given: their caller is responsible (tools/plugin/evidence/flow.c).
 SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree", "lib/printf", "arch/x86/div64"))
 # Functions with private memory, in which they may do anything; but reads of their arguments count as reads of their
 # caller.

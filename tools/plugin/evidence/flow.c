@@ -68,9 +68,9 @@ static struct place served; /* the place to which that function returns */
 static bool suspended; /* that function is interrupted */
 static struct place resumed;
 
-bool flow_inside(void)
+static bool is_students(uint32_t pc)
 {
-	return inside;
+	return region_contains(TEXT, pc);
 }
 
 static bool among(const struct addresses *addresses, uint32_t pc)
@@ -136,7 +136,7 @@ static bool is_forged(struct place interrupted, uint32_t vector)
 	if (!interrupted.pc)
 		return false;
 	return (read_word(interrupted.esp - 8) & 3) ||
-	       (vector < FIRST_INTERRUPT && vector != NMI && !breach_is_students(interrupted.pc));
+	       (vector < FIRST_INTERRUPT && vector != NMI && !is_students(interrupted.pc));
 }
 
 static const int callee_saved[NR_KEPT] = { EBX, EBP, ESI, EDI };
@@ -145,21 +145,21 @@ static void check_registers(const struct visit *visit, uint32_t pc)
 {
 	for (int i = 0; i < NR_KEPT; i++)
 		if (read_register(callee_saved[i]) != visit->kept[i])
-			breach_put(REGISTERS, last_block, pc);
+			record_breach(REGISTERS, last_block, pc);
 }
 
 static void called(uint32_t pc, uint32_t esp)
 {
 	uint32_t back = read_word(esp);
-	struct visit visit = owned_call(last_block, pc, esp), begun;
+	struct visit visit = rights_call(last_block, pc, esp), begun;
 
 	/* The very last instruction may be a call that does not return: the code after it is another file's. */
-	if (breach_is_students(back) || breach_is_students(back - 1)) {
-		expect(breach_is_students(back) ? &to_student : &delayed, back, esp + 4, visit);
+	if (is_students(back) || is_students(back - 1)) {
+		expect(is_students(back) ? &to_student : &delayed, back, esp + 4, visit);
 	} else if (was_expected(&to_kernel, back, esp + 4, &begun)) {
 		check_registers(&begun, pc);
 	} else {
-		breach_put(CONTROL, last_block, pc);
+		record_breach(CONTROL, last_block, pc);
 		return;
 	}
 	if (!suspended && (among(&servants, pc) || among(&tellers, pc))) {
@@ -178,15 +178,15 @@ static void left(uint32_t pc)
 		struct place place = interrupted(esp, pc);
 
 		if (is_forged(place, vector_of(pc)))
-			breach_put(CONTROL, last_block, place.pc);
-		expect(breach_is_students(place.pc) ? &to_student : &delayed, place.pc, place.esp,
-		       owned_leave(last_block, esp));
+			record_breach(CONTROL, last_block, place.pc);
+		expect(is_students(place.pc) ? &to_student : &delayed, place.pc, place.esp,
+		       rights_leave(last_block, esp));
 	} else if (among(&entries, pc)) {
 		called(pc, esp);
 	} else if (was_expected(&to_kernel, pc, esp, &visit)) {
 		check_registers(&visit, pc);
 	} else {
-		breach_put(CONTROL, last_block, pc);
+		record_breach(CONTROL, last_block, pc);
 	}
 }
 
@@ -211,7 +211,7 @@ static void on_kernels_block(unsigned int cpu, void *data)
 
 	(void)cpu;
 	if (!inside && delayed.nr && was_expected(&delayed, pc, read_register(ESP), &visit)) {
-		owned_return(visit);
+		rights_return(visit);
 		inside = true;
 	}
 	if (inside)
@@ -234,10 +234,10 @@ static void on_students_block(unsigned int cpu, void *data)
 	if (serving)
 		end_service(pc);
 	if (was_expected(&to_student, pc, esp, &visit)) {
-		owned_return(visit);
+		rights_return(visit);
 		return;
 	}
-	owned_enter(pc, esp);
+	rights_enter(pc, esp);
 	visit = (struct visit){ 0 };
 	for (int i = 0; i < NR_KEPT; i++)
 		visit.kept[i] = read_register(callee_saved[i]);
@@ -252,7 +252,7 @@ static struct qemu_plugin_insn *beyond(struct qemu_plugin_tb *tb)
 	for (size_t i = 1; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-		if (!breach_is_students(qemu_plugin_insn_vaddr(insn)))
+		if (!is_students(qemu_plugin_insn_vaddr(insn)))
 			return insn;
 	}
 	return NULL;
@@ -261,7 +261,7 @@ static struct qemu_plugin_insn *beyond(struct qemu_plugin_tb *tb)
 void flow_translate_block(struct qemu_plugin_tb *tb)
 {
 	uint32_t pc = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	bool students = breach_is_students(pc);
+	bool students = is_students(pc);
 	struct qemu_plugin_insn *next = students ? beyond(tb) : NULL;
 
 	if (!entries.nr)
@@ -279,13 +279,13 @@ void flow_translate_block(struct qemu_plugin_tb *tb)
 static void on_other_code(unsigned int cpu, void *data)
 {
 	(void)cpu;
-	breach_put(CODE, (uintptr_t)data, (uintptr_t)data);
+	record_breach(CODE, (uintptr_t)data, (uintptr_t)data);
 }
 
 static void on_forbidden(unsigned int cpu, void *data)
 {
 	(void)cpu;
-	breach_put(INSTRUCTION, (uintptr_t)data, (uintptr_t)data);
+	record_breach(INSTRUCTION, (uintptr_t)data, (uintptr_t)data);
 }
 
 /* The second byte after 0F. In the gaps lie movnti, bswap, conditional moves and setcc. */
@@ -332,6 +332,14 @@ static bool is_as_linked(uint32_t pc, const uint8_t *bytes, size_t size)
 	return !bytes || !memcmp(linked + pc - code_low, bytes, size);
 }
 
+/* QEMU attributes an interrupt's pushes to the last instruction before it, so ask whether this code still runs. */
+static void on_students_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
+{
+	(void)cpu;
+	if (inside)
+		breach_access((uintptr_t)data, info, address);
+}
+
 /* @data: does the instruction belong to readers=, too? */
 static void on_deputys_access(unsigned int cpu, uint32_t info, uint64_t address, void *data)
 {
@@ -347,17 +355,20 @@ void flow_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 	const uint8_t *bytes = qemu_plugin_insn_haddr(insn);
 	size_t size = qemu_plugin_insn_size(insn);
 
+	if (is_students(pc))
+		qemu_plugin_register_vcpu_mem_cb(insn, on_students_access, CB_NO_REGS, MEM_RW,
+						 (void *)(uintptr_t)pc);
 	if (!code_high)
 		return;
 	if (!is_as_linked(pc, bytes, size))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_other_code, CB_NO_REGS,
 						       (void *)(uintptr_t)pc);
-	if (breach_is_students(pc) && bytes && is_forbidden(bytes, size))
+	if (is_students(pc) && bytes && is_forbidden(bytes, size))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_forbidden, CB_NO_REGS,
 						       (void *)(uintptr_t)pc);
-	if ((servants.nr || tellers.nr) && breach_lies_in(DEPUTIES, pc))
+	if ((servants.nr || tellers.nr) && region_contains(DEPUTIES, pc))
 		qemu_plugin_register_vcpu_mem_cb(insn, on_deputys_access, CB_NO_REGS, MEM_RW,
-						 (void *)(uintptr_t)breach_lies_in(READERS, pc));
+						 (void *)(uintptr_t)region_contains(READERS, pc));
 }
 
 static bool set_addresses(struct addresses *addresses, const char *value)
@@ -387,7 +398,7 @@ bool flow_option(const char *name, const char *value)
 	if (!strcmp(name, "tellers"))
 		return set_addresses(&tellers, value);
 	if (strcmp(name, "code"))
-		return owned_option(name, value);
+		return false;
 	code_low = strtoul(value, &end, 0);
 	code_high = *end == '-' ? strtoul(end + 1, NULL, 0) : 0;
 	return code_high > code_low;

@@ -120,7 +120,7 @@ static void on_death(unsigned int cpu, void *data)
 	dying = read_register(EAX);
 }
 
-void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc)
+void rights_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 {
 	if (pc == births)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_birth, CB_R_REGS, NULL);
@@ -132,7 +132,7 @@ void owned_translate(struct qemu_plugin_insn *insn, uint32_t pc)
 
 static bool may_read(uint32_t address)
 {
-	return breach_lies_in(OWN, address) || owned_may(address, false);
+	return region_contains(OWN, address) || rights_may(address, false);
 }
 
 static bool is_proper(enum argument wanted, uint32_t given)
@@ -143,13 +143,13 @@ static bool is_proper(enum argument wanted, uint32_t given)
 	case PROCESS:
 		return kind_of(given) == PROCESSES;
 	case PAGE_OR_NONE:
-		return !given || breach_is_page(given);
+		return !given || region_is_page(given);
 	case PAGE:
-		return breach_is_page(given);
+		return region_is_page(given);
 	case GIVEN_BACK:
 		return !given || kind_of(given) == FIRST;
 	case THE_HOOKS:
-		return given == now.argument && breach_lies_in(SHOWERS, now.from);
+		return given == now.argument && region_contains(SHOWERS, now.from);
 	case A_SCAN: /* or a copy of it */
 		return may_read(given) && may_read(given + scan_size - WORD);
 	default:
@@ -167,7 +167,7 @@ static void check_arguments(uint32_t pc, const struct contract *contract, uint32
 							   : read_register(registers[i]);
 
 		if (!is_proper(wanted, given))
-			breach_put(ARGUMENT, pc, contract->entry);
+			record_breach(ARGUMENT, pc, contract->entry);
 		else if (wanted == GIVEN_BACK && given)
 			take_back(given);
 	}
@@ -188,17 +188,17 @@ static uint32_t size_given(const struct contract *contract)
 	return (contract->code & ~VARIADIC) >> 12;
 }
 
-struct visit owned_leave(uint32_t pc, uint32_t esp)
+struct visit rights_leave(uint32_t pc, uint32_t esp)
 {
 	if (nr_contracts && now.top + WORD - esp > DEEPEST)
-		breach_put(STACK, pc, esp);
+		record_breach(STACK, pc, esp);
 	return now;
 }
 
-struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp)
+struct visit rights_call(uint32_t pc, uint32_t entry, uint32_t esp)
 {
 	const struct contract *contract = contract_of(entry);
-	struct visit visit = owned_leave(pc, esp);
+	struct visit visit = rights_leave(pc, esp);
 
 	if (!contract)
 		return visit;
@@ -208,7 +208,7 @@ struct visit owned_call(uint32_t pc, uint32_t entry, uint32_t esp)
 	return visit;
 }
 
-void owned_return(struct visit visit)
+void rights_return(struct visit visit)
 {
 	uint32_t result = read_register(EAX);
 
@@ -220,14 +220,14 @@ void owned_return(struct visit visit)
 		set_kind(result, MORE);
 }
 
-void owned_enter(uint32_t pc, uint32_t esp)
+void rights_enter(uint32_t pc, uint32_t esp)
 {
-	if (nr_contracts && (breach_lies_in(OWN, esp) || kind_of(esp) != OTHERS))
-		breach_put(STACK, pc, esp);
+	if (nr_contracts && (region_contains(OWN, esp) || kind_of(esp) != OTHERS))
+		record_breach(STACK, pc, esp);
 	now = (struct visit){ .top = esp, .from = read_word(esp), .argument = read_register(EAX) };
 }
 
-bool owned_may(uint32_t address, bool stores)
+bool rights_may(uint32_t address, bool stores)
 {
 	uint8_t kind = kind_of(address);
 
@@ -237,15 +237,15 @@ bool owned_may(uint32_t address, bool stores)
 	 * QEMU attributes that to the `ret`. Code that changes the address does not return to where flow.c expects. */
 	if (address - (now.top - DEEPEST) < DEEPEST + WORD)
 		return true;
-	if (address - now.top - WORD < ARGUMENTS && breach_lies_in(PASSERS, now.from))
+	if (address - now.top - WORD < ARGUMENTS && region_contains(PASSERS, now.from))
 		return true;
 	if (now.argument - now.top < STACK_SIZE && address - now.argument < scan_size &&
-	    breach_lies_in(SELECTORS, now.from))
+	    region_contains(SELECTORS, now.from))
 		return true;
 	return !stores && address - now.top < STACK_SIZE;
 }
 
-bool owned_on_stack(uint32_t address)
+bool rights_on_stack(uint32_t address)
 {
 	return nr_contracts && address - (now.top - DEEPEST) < DEEPEST;
 }
@@ -269,7 +269,7 @@ static bool set_contracts(const char *value)
 	}
 }
 
-bool owned_option(const char *name, const char *value)
+bool rights_option(const char *name, const char *value)
 {
 	uint32_t number = strtoul(value, NULL, 0);
 
