@@ -194,7 +194,8 @@ def main() -> int:
     """Returns 1 if there is a fault."""
     if sys.argv[1:2] == ["--subject"]:
         message = [line for line in Path(sys.argv[2]).read_text().splitlines() if not line.startswith("#")]
-        wrong = fault_of_subject(message[0] if message else "")
+        subject = message[0] if message else ""
+        wrong = "" if subject.startswith("Merge ") else fault_of_subject(subject)  # git's own subject
         print(wrong, end="\n" if wrong else "", file=sys.stderr)
         return bool(wrong)
     found = faults(files(*sys.argv[1:]))
