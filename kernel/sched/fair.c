@@ -48,15 +48,16 @@ static struct sched_entity *entity(struct rb_node *node)
 	return rb_entry(node, struct sched_entity, node);
 }
 
+u32 fair_weight(int nice)
+{
+	return prio_to_weight[nice - NICE_MIN];
+}
+
+/* lab: vruntime */
 /* Compares vruntimes by difference, which is correct even after an overflow. */
 static bool before(u64 a, u64 b)
 {
 	return (s64)(a - b) < 0;
-}
-
-u32 fair_weight(int nice)
-{
-	return prio_to_weight[nice - NICE_MIN];
 }
 
 /* ns * 1024 / weight, with the division replaced by a multiplication by 2^32 / weight. */
@@ -127,6 +128,7 @@ static void tree_insert(struct fair_rq *rq, struct sched_entity *se)
 	rb_link_node(&se->node, parent, link);
 	rb_insert_color(&se->node, &rq->tree);
 }
+/* lab: end */
 
 static void tree_erase(struct fair_rq *rq, struct sched_entity *se)
 {
@@ -135,6 +137,7 @@ static void tree_erase(struct fair_rq *rq, struct sched_entity *se)
 	rb_erase(&se->node, &rq->tree);
 }
 
+/* lab: enqueue */
 static u64 place(const struct fair_rq *rq, const struct sched_entity *se, enum fair_start start)
 {
 	u64 v = rq->min_vruntime;
@@ -163,6 +166,7 @@ void fair_sleep(struct fair_rq *rq)
 	rq->curr = NULL;
 	update_min_vruntime(rq);
 }
+/* lab: end */
 
 struct sched_entity *fair_pick(struct fair_rq *rq, u64 now_ns)
 {
@@ -183,6 +187,7 @@ struct sched_entity *fair_pick(struct fair_rq *rq, u64 now_ns)
 	return se;
 }
 
+/* lab: preempt */
 void fair_yield(struct fair_rq *rq)
 {
 	struct rb_node *last = rb_last(&rq->tree);
@@ -213,6 +218,7 @@ bool fair_wakeup_preempts(const struct fair_rq *rq, const struct sched_entity *s
 
 	return !rq->curr || before(se->vruntime + gran, rq->curr->vruntime);
 }
+/* lab: end */
 
 void fair_reweight(struct fair_rq *rq, struct sched_entity *se, u32 weight)
 {
@@ -221,6 +227,7 @@ void fair_reweight(struct fair_rq *rq, struct sched_entity *se, u32 weight)
 	se->weight = weight;
 }
 
+/* lab: check */
 int fair_check(const struct fair_rq *rq)
 {
 	u32 nr = 0, load = 0;
@@ -243,3 +250,4 @@ int fair_check(const struct fair_rq *rq)
 	}
 	return nr == rq->nr_running && load == rq->load ? 0 : -EINVAL;
 }
+/* lab: end */

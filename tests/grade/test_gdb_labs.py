@@ -13,6 +13,7 @@ import pytest
 from confined import NEEDS_SANDBOX
 from debugger import marked, replayed
 from gdbstub import Stub
+from grading import starter
 from lab import tidemark
 from soak import soak_but
 from tidemark import places, qemu, results
@@ -43,8 +44,7 @@ def test_places_are_graded_by_function_and_line(tmp_path: Path) -> None:
     solution = (qemu.ROOT / ANSWERS).read_text()
     assert [one.fraction for one in verdicts(tmp_path, solution)] == [1] * 10
     assert not any(one.fraction for one in verdicts(tmp_path, solution, release=tmp_path))
-    starter = (qemu.ROOT / "labs/hunt/starter" / ANSWERS).read_text()
-    assert all("not answered yet" in one.message for one in verdicts(tmp_path, starter))
+    assert all("not answered yet" in one.message for one in verdicts(tmp_path, starter("hunt", ANSWERS)))
     elsewhere = re.sub(r"line = (\d+)", lambda match: f"line = {int(match[1]) + 40}", solution)
     assert [one.fraction for one in verdicts(tmp_path, elsewhere)] == [1, 0] * 5
     other = solution.replace("kernel/mm/space", "kernel/mm/frame")

@@ -133,7 +133,7 @@ def test_nobody_speaks_for_the_driver(tried: Trial) -> None:
     """The driver's output decides. On the host there are functions that the kernel lacks."""
     says = '\tz->nr_free = 0;\n#ifdef HOST_TEST\n\tputs("1");\n#endif\n'
     source = changed(solution(BUDDY), "\tz->nr_free = 0;\n", says)
-    tried.lay(source.replace("#define INSIDE", "int puts(const char *text);\n#define INSIDE"))
+    tried.lay(source.replace("void buddy_init", "int puts(const char *text);\nvoid buddy_init"))
     verdict = tried.judge_on_host(tried.test(RANDOM))
     assert verdict.outcome is Outcome.BROKE_RULE and "buddy.c uses puts" in verdict.message
 

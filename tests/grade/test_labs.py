@@ -10,14 +10,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from grading import graded, messages, starter, submission
+from grading import graded, messages, submission
 from guest import boot
 from soak import soak_but
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import reading, tree
+from tidemark.grade.build import reading, starters, tree
 from tidemark.grade.build.sandbox import best
-from tidemark.grade.hand_out import starter as starters
 from tidemark.grade.intake import archive, lab
 from tidemark.grade.model import Outcome
 
@@ -40,7 +39,7 @@ NUMBERS = {
 
 def starter_files(name: str) -> dict[str, str]:
     """The starter of a lab: paths and texts."""
-    return {str(file): starter(name, str(file)) for file in starters.files(lab.load(qemu.ROOT, name))}
+    return {file: data.decode() for file, data in starters.of_labs([lab.load(qemu.ROOT, name)]).items()}
 
 
 def is_the_trees_own(folder: Path, target: str) -> bool:
@@ -138,7 +137,8 @@ def test_what_a_make_beside_removes_is_not_copied(tmp_path: Path) -> None:
 def test_starter_boots_and_fails_its_own_tests_only(name: str, tmp_path: Path) -> None:
     assignment = lab.load(qemu.ROOT, name)
     folder = tmp_path / "tree"
-    tree.lay(qemu.ROOT, assignment, assignment.folder / starters.FOLDER, folder)
+    tree.lay(qemu.ROOT, assignment, qemu.ROOT, folder)
+    tree.lay_starters(folder, starters.of_labs([assignment]))
     host = failing_host_tests(folder)
     console = boot("", cmdline="ktest", image=folder).console
     suites = failing_suites(console)

@@ -11,7 +11,7 @@ from grading import messages, submission
 from students import STATES, measure, others_become, unpacked
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import tree
+from tidemark.grade.build import starters, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import figures
 from tidemark.grade.intake import lab
@@ -57,7 +57,7 @@ def test_fifo_and_clock_keep_their_budgets_beside_other_labs(theirs: Path, tmp_p
 def test_other_labs_are_graded_as_they_were_given_out(theirs: Path, tmp_path: Path) -> None:
     others = others_become(theirs, "clock", "solutions")
     tree.lay(theirs, lab.load(theirs, "clock"), theirs, tmp_path / "tree")
-    tree.lay_starters(tmp_path / "tree", others)
+    tree.lay_starters(tmp_path / "tree", starters.of_labs(others))
     for each in others:
         for file in each.files:
             assert (tmp_path / "tree" / file).read_bytes() == (each.folder / "starter" / file).read_bytes()

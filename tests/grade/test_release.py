@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 from tidemark import qemu
 from tidemark.errors import LabError
-from tidemark.grade.build import machines, tree
+from tidemark.grade.build import cut, machines, starters, tree
 from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
@@ -39,7 +39,9 @@ def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
     solutions = {(qemu.ROOT / file).read_bytes() for each in LABS for file in each.files}
     for each in LABS:
         for file in each.files:
-            assert (unpacked / file).read_bytes() == (each.folder / starter.FOLDER / file).read_bytes()
+            start = starters.of(each.folder, file)
+            assert (unpacked / file).read_bytes() == start
+            assert (unpacked / "labs" / each.name / starters.FOLDER / file).read_bytes() == start
     assert not any(path.read_bytes() in solutions for path in unpacked.rglob("*") if path.is_file())
     assert (unpacked / "labs/clock/handout.md").exists() and list((unpacked / "docs").rglob("students.md"))
 
@@ -90,6 +92,24 @@ def test_solution_under_another_name_is_found(tmp_path: Path) -> None:
         release.check_no_solution(qemu.ROOT, tmp_path, LABS)
 
 
+def test_archive_has_no_marks_and_nothing_that_students_write(unpacked: Path) -> None:
+    solutions = [(qemu.ROOT / file).read_text() for each in LABS for file in each.files]
+    parts = [part for text in solutions for part in cut.marked(text)]
+    texts = {path: path.read_text(errors="replace") for path in unpacked.rglob("*") if path.is_file()}
+    assert parts and not [path for path, text in texts.items() if cut.is_marked(text)]
+    assert not [path for path, text in texts.items() if any(part in text for part in parts)]
+    assert not list(unpacked.rglob(f"*{starters.PIECES}"))
+
+
+@pytest.mark.parametrize("what", ["part", "mark"])
+def test_part_of_a_solution_and_a_mark_are_found(tmp_path: Path, what: str) -> None:
+    file = "kernel/mm/policy/fifo.c"
+    text = cut.marked((qemu.ROOT / file).read_text())[0] if what == "part" else "/* lab: select */\n"
+    (tmp_path / "notes.md").write_text(f"Look:\n{text}")
+    with pytest.raises(LabError, match=rf"notes.md holds the solution {file}" if what == "part" else "has marks"):
+        release.check_no_solution(qemu.ROOT, tmp_path, LABS)
+
+
 # --- beginning an assignment ---
 
 
@@ -103,8 +123,8 @@ def git(folder: Path, *words: str) -> None:
 def begun(tmp_path: Path) -> tuple[Path, Lab]:
     """A tree under git with one file, and a lab that has a starter for it."""
     folder = tmp_path / "labs/one"
-    (folder / starter.FOLDER).mkdir(parents=True)
-    (folder / starter.FOLDER / "mine.c").write_text("starter\n")
+    (folder / starters.FOLDER).mkdir(parents=True)
+    (folder / starters.FOLDER / "mine.c").write_text("starter\n")
     (tmp_path / "mine.c").write_text("work\n")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
@@ -114,7 +134,7 @@ def begun(tmp_path: Path) -> tuple[Path, Lab]:
 
 def test_committed_work_is_replaced_and_can_be_had_again(begun: tuple[Path, Lab]) -> None:
     folder, assignment = begun
-    assert starter.lay(folder, assignment) == [Path("mine.c")]
+    assert starter.lay(folder, assignment) == ["mine.c"]
     assert (folder / "mine.c").read_text() == "starter\n"
     assert starter.lay(folder, assignment) == []
     git(folder, "checkout", "--", "mine.c")

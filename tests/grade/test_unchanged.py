@@ -20,7 +20,7 @@ def test_sources_built_files_and_labs_count() -> None:
     files = set(map(str, unchanged.files_for_all()))
     assert files > {"kernel/sched/fair.c", "kernel/include/mm/policy.h", "user/workloads/spin.c", "boot/boot.S"}
     assert files > {"tools/plugin/evidence.c", "tools/vmsim/seam.c", "tools/mkinitramfs.py", "Makefile"}
-    assert files > {"labs/cfs/lab.toml", "labs/cfs/starter/kernel/sched/fair.c", "labs/thrashing/answers.toml"}
+    assert files > {"labs/cfs/lab.toml", "labs/cfs/fair.c.starter", "labs/thrashing/answers.toml"}
     assert files > {qemu.KERNEL, qemu.INITRD, "build/plugin/tidemark.so", "build/flags"}
     assert not any(file.endswith(".md") or file.startswith("tools/figures") for file in files)
 

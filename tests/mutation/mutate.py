@@ -10,7 +10,7 @@ that file, by a policy's model in the simulator, or by a test that boots the ker
 coverage. The first failing test ends the trial, so tests with the most detections per time so far come first. --seconds
 limits the total time of these tests, by their previous times; "survived" means that the change survived them. A short
 limit, followed by --survivors with a longer one, is quicker than a long one at once. A survivor is explained if
-docs/reference/mutations.md has a row for it, and open otherwise. build/mutation/SEED.ndjson has a row for each change.
+survivors.toml has a row for it, and open otherwise. build/mutation/SEED.ndjson has a row for each change.
 --survivors tries the survivors again, with today's tests.
 """
 
@@ -32,6 +32,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import changes
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -59,8 +64,7 @@ FIRST = (
     "tests/kernel/test_runs.py::test_run[kernel_tests_pass]"  # 2 s, and they reach much, also before coverage begins
 )
 MODELS, SOME = "tests/kernel/test_models.py", 6
-PAGE = ROOT / "docs/reference/mutations.md"
-ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| ((?:\\\||[^|])+?) \| ", re.M)
+SURVIVORS = Path(__file__).with_name("survivors.toml")
 LOOPS = 20  # s of processor time for a host test, much more than any needs
 LIMIT = 180  # s of host time for one test, much more than any needs on a busy host; exceeding it counts as detection
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
@@ -252,9 +256,9 @@ def copy_tree(fresh: bool) -> None:
 
 
 def explained() -> set[tuple[str, str, str]]:
-    """(file, original line, change) of each survivor that the docs explain."""
-    table = PAGE.read_text().partition("## Explained")[2].partition("\n## ")[0]
-    return {tuple(cell.replace("\\|", "|") for cell in row) for row in ROW.findall(table)}
+    """(file, original line, change) of each survivor that has an explanation."""
+    rows = tomllib.loads(SURVIVORS.read_text())["explained"]
+    return {(row["file"], row["line"], row["change"]) for row in rows}
 
 
 def told(rows: list[Change], last: Change | None = None) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from structure import draw, includes, source, symbols
 from tidemark import qemu
-from tidemark.grade.build import solution_files
+from tidemark.grade.build import solution_files, starters
 
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body
@@ -182,7 +182,7 @@ def test_lengths_of_scripts_are_right() -> None:
 def test_every_lab_names_its_solution() -> None:
     """By content, in labs/NAME/solution.txt; if a starter lies in the place of a solution, only by the file's name."""
     for each in solution_files.all_labs(qemu.ROOT):
-        named = solution_files.ids(each)
+        named = starters.ids(each.folder)
         assert list(named) == list(each.files), f"labs/{each.name}/solution.txt: {solution_files.WRITER} writes it"
         other = [
             file

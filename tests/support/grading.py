@@ -9,6 +9,7 @@ from unittest import mock
 
 from tidemark import qemu
 from tidemark.grade import grading
+from tidemark.grade.build import starters
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade
@@ -21,7 +22,7 @@ def solution(file: str) -> str:
 
 def starter(lab_name: str, file: str) -> str:
     """The text of a starter file."""
-    return (qemu.ROOT / "labs" / lab_name / "starter" / file).read_text()
+    return starters.of_labs([lab.load(qemu.ROOT, lab_name)])[file].decode()
 
 
 def submission(folder: Path, lab_name: str, files: Mapping[str, str] | None = None) -> Path:

@@ -10,7 +10,7 @@ from unittest import mock
 
 from tidemark import qemu
 from tidemark.grade import grading
-from tidemark.grade.build import machines, tree, workspace
+from tidemark.grade.build import machines, starters, tree, workspace
 from tidemark.grade.hand_out import figures, release
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
@@ -50,7 +50,7 @@ def measure(theirs: Path, each: Lab, scratch: Path) -> None:
 def others_become(folder: Path, name: str, state: str) -> list[Lab]:
     """Sets all labs but one to a state: as given out, done, or every second one done."""
     others = lab.others(folder, name)
-    tree.lay_starters(folder, others)
+    tree.lay_starters(folder, starters.of_labs(others))
     for each in others[:: 2 if state == "mixed" else 1] if state != "starters" else ():
         for file in each.files:
             shutil.copyfile(qemu.ROOT / file, folder / file)

@@ -1,8 +1,16 @@
 """make coverage: runs tests, and lists the lines of the kernel that none of them ran.
 
 The table has, by folder, the number of lines with code, of those that ran in a guest, and of those that ran there or in
-a host test. Below it stand the lines that never ran and have no reason in docs/reference/coverage.md. build/coverage
-keeps what was gathered: --report prints it again, --add runs more tests of the same kernel.
+a host test. Below it stand the lines that never ran and have no reason in reasons.toml. build/coverage keeps what was
+gathered: --report prints it again, --add runs more tests of the same kernel.
+
+A line counts if `.debug_line` of build/tidemark.elf gives code for it, and if it contains more than a brace; the tests
+that are linked into the kernel (x_ktest.c) do not count. The kernel is the ordinary one, compiled with -O2: a line
+whose code the compiler has merged with another line's does not count. A line has run if an instruction of its code was
+executed in a guest: every QEMU that the tests start has the plugin (tools/plugin/cover.c), which records each executed
+address once and changes nothing. It has also run if a test on the host ran it: those tests are built again with
+--coverage and read by gcov. Runs under gdb, kernels of other trees, the simulator, and runs that use the plugin for
+something else are left out.
 """
 
 from __future__ import annotations
@@ -93,7 +101,7 @@ def report() -> None:
     print(*table(code.keys(), guest, either), sep="\n")
     never = code.keys() - either
     unexplained = reasons.without(qemu.ROOT, never)
-    print(f"\n{len(never)} lines never ran; {reasons.PAGE} explains {len(never) - len(unexplained)}. The others:")
+    print(f"\n{len(never)} lines never ran; {reasons.TABLE.name} explains {len(never) - len(unexplained)}. The others:")
     print(*listed(unexplained), sep="\n")
 
 

@@ -1,15 +1,20 @@
-"""The reasons why some lines never run: the table of docs/reference/coverage.md, with one function per row."""
+"""The reasons why some lines never run: reasons.toml has them, by function."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Set
 from pathlib import Path
 
 from cover.lines import Line
 
-PAGE = "docs/reference/coverage.md"
-ROW = re.compile(r"^\| `(kernel/[\w./]+)` \| (`\w+`(?:, `\w+`)*) \| (.+) \|$", re.M)
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TABLE = Path(__file__).with_name("reasons.toml")
 ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\) ")
 HEAD = re.compile(r"^(?:(?!#|\s|/|enum\b.*;|struct \w+ \{)[^;=]*?\b(\w+)\(|(\w+):)")
 
@@ -27,14 +32,15 @@ def functions(text: str) -> dict[int, str]:
     return found
 
 
-def explained(root: Path) -> set[tuple[str, str]]:
-    """(file, function) of every row."""
-    rows = ROW.findall((root / PAGE).read_text())
-    return {(file, name) for file, names, _ in rows for name in re.findall(r"\w+", names)}
+def explained() -> set[tuple[str, str]]:
+    """(file, function) of every function that a reason names."""
+    tables = tomllib.loads(TABLE.read_text())
+    places = (place.split(": ") for groups in tables.values() for group in groups for place in group["where"])
+    return {(file, name) for file, names in places for name in names.split(", ")}
 
 
 def without(root: Path, never: Set[Line]) -> set[Line]:
     """The lines for which no reason is given."""
-    known = explained(root)
+    known = explained()
     where = {file: functions((root / file).read_text()) for file in {file for file, _ in never}}
     return {(file, number) for file, number in never if (file, where[file].get(number, "")) not in known}

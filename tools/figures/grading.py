@@ -19,7 +19,8 @@ from pathlib import Path
 from statistics import median
 
 from common import ROOT, busy_loops, host, in_parallel, publish, table
-from tidemark.grade.build import tree
+from tidemark.grade.build import starters, tree
+from tidemark.grade.intake import lab
 
 LAB = "clock"
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
@@ -55,15 +56,15 @@ def from_clean(folder: Path) -> tuple[float, float]:
 def qualities() -> list[tuple[str, dict[str, str]]]:
     """Submissions of a typical class, from right to hopeless: a description and the files of each."""
     fifo, clock = (ROOT / FIFO).read_text(), (ROOT / CLOCK).read_text()
-    starters = {file: (ROOT / "labs" / LAB / "starter" / file).read_text() for file in (FIFO, CLOCK)}
+    as_given = {file: data.decode() for file, data in starters.of_labs([lab.load(ROOT, LAB)]).items()}
     forgets_to_turn = clock.replace("} else if (page_referenced(page)) {", "} else if (0) {")
     endless = clock.replace(
         "while (!list_empty(&circle) && vm_scan_more(scan)) {", "for (;;) {\n\t\tif (1)\n\t\t\tcontinue;"
     )
     return [
         ("right", {FIFO: fifo, CLOCK: clock}),
-        ("the starter as it was", starters),
-        ("only FIFO done", {FIFO: fifo, CLOCK: starters[CLOCK]}),
+        ("the starter as it was", as_given),
+        ("only FIFO done", {FIFO: fifo, CLOCK: as_given[CLOCK]}),
         ("no second chance", {FIFO: fifo, CLOCK: forgets_to_turn}),
         (
             "loses pages",

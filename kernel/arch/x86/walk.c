@@ -49,6 +49,7 @@ pte_t *pte_lookup(pgd_t *pgd, u32 va)
 	return (dir.v & (PTE_P | PTE_PS)) == PTE_P ? entry_in(dir, va) : NULL;
 }
 
+/* lab: tables */
 pte_t *pte_alloc(pgd_t *pgd, u32 va, u32 *nr_tables)
 {
 	pgd_t *dir = pgd_entry(pgd, va);
@@ -80,3 +81,4 @@ u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end)
 		tlb_flush_all(pgd);
 	return freed;
 }
+/* lab: end */

@@ -30,8 +30,6 @@
 #include "lib/assert.h"
 #include "mm/zone.h"
 
-#define INSIDE ((struct list_head *)0x300) /* an address at which the kernel has no page */
-
 void buddy_init(struct zone *z)
 {
 	u32 order;
@@ -42,6 +40,9 @@ void buddy_init(struct zone *z)
 		z->free_area[order].nr_free = 0;
 	}
 }
+
+/* lab: buddies */
+#define INSIDE ((struct list_head *)0x300) /* an address at which the kernel has no page */
 
 static inline void block_insert(struct zone *z, struct page *page, u32 order)
 {
@@ -187,3 +188,4 @@ int buddy_check(const struct zone *z)
 	}
 	return frames == z->nr_free ? 0 : -EINVAL;
 }
+/* lab: end */

@@ -35,6 +35,7 @@
  */
 #include "mm/guard.h"
 
+/* lab: params */
 static u32 window_ms = 250, nr_faults = 2, cpu_low = 50, cpu_high = 80;
 static u32 turn_ms = 60000, share = 125;
 
@@ -49,17 +50,20 @@ static const struct vm_param token_params[] = {
 	  "of all frames: a process that demands more gets no token" },
 	{ 0 },
 };
+/* lab: end */
 
-/* Kept with every process. */
+/* Kept with every process, all zero at first: guard_mm(mm) is its place. */
 struct token_mm {
 	u32 faults; /* in this window */
 };
 GUARD_MM_FITS(struct token_mm);
 
 static struct mm_struct *holder; /* NULL: no process has the token */
-static u64 since_ns;             /* when the holder got it */
-static u64 window_ns, idle_ns;   /* when the window began; the machine's idle time then */
-static u32 busy = 100;           /* %, in the last window */
+
+/* lab: fault */
+static u64 since_ns;           /* when the holder got it */
+static u64 window_ns, idle_ns; /* when the window began; the machine's idle time then */
+static u32 busy = 100;         /* %, in the last window */
 static u64 nr_given, nr_spared;
 
 static u32 *faults_of(struct mm_struct *mm)
@@ -126,6 +130,7 @@ static void token_fault(struct mm_struct *mm)
 	if (now - window_ns >= window_ms * 1000000ull)
 		end_window(now);
 }
+/* lab: end */
 
 static void token_mm_exit(struct mm_struct *mm)
 {
@@ -133,6 +138,7 @@ static void token_mm_exit(struct mm_struct *mm)
 		holder = NULL;
 }
 
+/* lab: spare */
 static bool token_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)scan;
@@ -149,11 +155,14 @@ static void token_show(struct seq_file *m)
 	show_u64(m, "given", nr_given);
 	show_u64(m, "spared", nr_spared);
 }
+/* lab: end */
 
 static const struct vm_guard token = {
 	.name = "token",
+	/* lab: ops */
 	.summary = "while the machine thrashes, one process at a time keeps its pages",
 	.params = token_params,
+	/* lab: end */
 	.mm_exit = token_mm_exit,
 	.fault = token_fault,
 	.spare = token_spare,

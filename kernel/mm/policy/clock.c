@@ -17,8 +17,8 @@ struct clock_page {
 };
 POLICY_PAGE_FITS(struct clock_page);
 
-static LIST_HEAD(circle); /* the hand is before the first page */
-static u64 nr_turned;     /* pages passed because they were used */
+static LIST_HEAD(circle);
+static u64 nr_turned; /* pages passed because they were used */
 
 static struct clock_page *clock_data(struct page *page)
 {
@@ -38,6 +38,7 @@ static void clock_remove(struct page *page, enum vm_out why)
 	list_del(&clock_data(page)->node);
 }
 
+/* lab: select */
 static struct page *clock_select(struct vm_scan *scan)
 {
 	while (!list_empty(&circle) && vm_scan_more(scan)) {
@@ -56,6 +57,7 @@ static struct page *clock_select(struct vm_scan *scan)
 	}
 	return NULL;
 }
+/* lab: end */
 
 static void clock_putback(struct page *page, enum vm_put why)
 {

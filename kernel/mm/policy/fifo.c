@@ -20,6 +20,7 @@ static struct fifo_page *fifo_data(struct page *page)
 	return policy_page(page);
 }
 
+/* The policy holds the page from now on; `from` is the place that it was read from, if any. */
 static void fifo_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 			struct page_id from)
 {
@@ -27,12 +28,14 @@ static void fifo_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
 	list_add_tail(&fifo_data(page)->node, &queue);
 }
 
+/* The policy no longer holds the page: for instance, its process has ended. */
 static void fifo_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
 	list_del(&fifo_data(page)->node);
 }
 
+/* lab: select */
 static struct page *fifo_select(struct vm_scan *scan)
 {
 	struct fifo_page *p;
@@ -49,18 +52,22 @@ static struct page *fifo_select(struct vm_scan *scan)
 	}
 	return NULL;
 }
+/* lab: end */
 
+/* The chosen page stays: it was used while it was written, or no swap slot was free. */
 static void fifo_putback(struct page *page, enum vm_put why)
 {
 	(void)why;
 	list_add_tail(&fifo_data(page)->node, &queue);
 }
 
+/* Returns the number of pages that the policy holds; the core compares it with its own count. */
 static int fifo_check(void)
 {
 	return vm_list_length(&queue);
 }
 
+/* Adds lines to /proc/vm/policy. */
 static void fifo_show(struct seq_file *m)
 {
 	show_u64(m, "queue", fifo_check());

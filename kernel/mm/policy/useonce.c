@@ -69,6 +69,22 @@ static void delist(struct page *page)
 	zone_of(page)->nr[useonce_data(page)->list]--;
 }
 
+static int useonce_init(void)
+{
+	for (int i = 0; i < VM_NR_ZONES; i++)
+		for (int l = 0; l < NR_LISTS; l++)
+			INIT_LIST_HEAD(&zone[i].list[l]);
+	return 0;
+}
+
+static void useonce_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
+			   struct page_id from)
+{
+	(void)mm, (void)how, (void)from;
+	enlist(page, INACTIVE);
+}
+
+/* lab: touch */
 static void move(struct page *page, enum useonce_list to)
 {
 	delist(page);
@@ -88,21 +104,6 @@ static void mark_page_accessed(struct page *page)
 	}
 }
 
-static int useonce_init(void)
-{
-	for (int i = 0; i < VM_NR_ZONES; i++)
-		for (int l = 0; l < NR_LISTS; l++)
-			INIT_LIST_HEAD(&zone[i].list[l]);
-	return 0;
-}
-
-static void useonce_insert(struct page *page, struct mm_struct *mm, enum vm_in how,
-			   struct page_id from)
-{
-	(void)mm, (void)how, (void)from;
-	enlist(page, INACTIVE);
-}
-
 static void useonce_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
 {
 	(void)mm;
@@ -111,6 +112,7 @@ static void useonce_touch(struct page *page, struct mm_struct *mm, enum vm_touch
 	else
 		mark_page_accessed(page);
 }
+/* lab: end */
 
 static void useonce_remove(struct page *page, enum vm_out why)
 {
@@ -118,6 +120,7 @@ static void useonce_remove(struct page *page, enum vm_out why)
 	delist(page);
 }
 
+/* Returns the page that has been on the list longest, or NULL. */
 static struct page *oldest(struct useonce_zone *z, enum useonce_list list)
 {
 	if (list_empty(&z->list[list]))
@@ -134,6 +137,7 @@ static void count_look(struct useonce_zone *z)
 		zone[i].nr_looked /= 2;
 }
 
+/* lab: shrink */
 /* Moves unused pages from the active to the inactive list, while the inactive one is shorter. At
  * priority 0 moves all pages. */
 static void shrink_active(struct useonce_zone *z, struct vm_scan *scan)
@@ -181,6 +185,7 @@ static struct page *shrink_inactive(struct useonce_zone *z, struct vm_scan *scan
 	}
 	return NULL;
 }
+/* lab: end */
 
 /* Returns the zone of the scan that has been looked at least in relation to its size. */
 static struct useonce_zone *next_zone(const struct vm_scan *scan, u32 tried)
@@ -204,6 +209,7 @@ static struct useonce_zone *next_zone(const struct vm_scan *scan, u32 tried)
 	return best;
 }
 
+/* lab: select */
 static struct page *useonce_select(struct vm_scan *scan)
 {
 	struct useonce_zone *z;
@@ -227,6 +233,7 @@ static void useonce_putback(struct page *page, enum vm_put why)
 	useonce_data(page)->referenced = false;
 	enlist(page, why == VM_PUT_USED ? ACTIVE : INACTIVE);
 }
+/* lab: end */
 
 static int useonce_check(void)
 {

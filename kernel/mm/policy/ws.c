@@ -36,6 +36,7 @@
  */
 #include "mm/policy.h"
 
+/* lab: state */
 #define PER_MS 977 /* times are in units of 1,024 ns: no division needed */
 #define SMALL 64 /* a claim below 1/64 of the frames is very little */
 #define MANY 8 /* more than 1/8 of the frames is many unowned pages */
@@ -59,10 +60,8 @@ struct ws_list {
 
 struct ws_mm {
 	struct ws_list set, left;
-	u32 size; /* of the working set at the last tick, pages */
-	u32 claim;
-	u32 active_at; /* virtual time at activation */
-	u32 ran_until; /* virtual time at the last tick */
+	u32 size, claim; /* of the working set at the last tick, and the claim: pages */
+	u32 active_at, ran_until; /* virtual time at activation, and at the last tick */
 	bool idle; /* at the last tick: asleep, and did not run since the one before */
 	bool waiting;
 	u64 since; /* machine time at which it became active or began to wait */
@@ -83,6 +82,7 @@ static const struct vm_param ws_params[] = {
 	{ "admit", &admit, 0, 1, NULL, "1: processes that do not fit wait; 0: replacement alone" },
 	{ 0 },
 };
+/* lab: end */
 
 static struct ws_page *ws_data(struct page *page)
 {
@@ -94,6 +94,7 @@ static struct ws_mm *ws_mm(struct mm_struct *mm)
 	return policy_mm(mm);
 }
 
+/* lab: hooks */
 static u32 vtime(struct mm_struct *mm)
 {
 	return mm_vtime(mm) >> 10;
@@ -369,8 +370,6 @@ static struct page *ws_select(struct vm_scan *scan)
 	return page;
 }
 
-/* The tick. */
-
 static void look(struct ws_list *l, u32 last, u32 now, u32 looks)
 {
 	u32 left = MIN(l->nr, looks);
@@ -498,3 +497,4 @@ static const struct vm_policy ws = {
 	.show = ws_show,
 };
 VM_POLICY(ws);
+/* lab: end */

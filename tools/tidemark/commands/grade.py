@@ -104,7 +104,7 @@ def grade(
     if submission:
         solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
-    with reference.of(tree, assignment) as base, files.scratch("tidemark-grade-") as scratch:
+    with reference.of(tree) as base, files.scratch("tidemark-grade-") as scratch:
         made = grading.grade(
             base,
             taken.write(Path(scratch, "submission")),

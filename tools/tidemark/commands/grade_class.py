@@ -138,7 +138,7 @@ def grade_class(
     grading.check_release(tree)
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
     place = out or Path("results", f"grades-{lab}")
-    with reference.of(tree, assignment) as base:
+    with reference.of(tree) as base:
         source = isolation.Source(base, hidden)
         book = class_table.Gradebook(submissions, assignment, place, class_run.grader(source, lab), released, box)
         book.finals = finals_of(assignment, place, policy, times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,9 @@ from tidemark import qemu
 
 def lab(
     name: Annotated[str, typer.Argument(metavar="[LAB]", help="The assignment; without it, list all.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the starter files into this folder instead.")
+    ] = None,
 ) -> None:
     """Lay an assignment's starter files over this tree.
 
@@ -28,6 +32,9 @@ def lab(
         print("`make lab LAB=NAME` begins one; read labs/NAME/handout.md first.")
         return
     found = labs.load(qemu.ROOT, name)
+    if out:
+        starter.write(out, starter.of(found))
+        return
     for file in starter.lay(qemu.ROOT, found):
         print(f"{file}: the starter")
     print(f"Read labs/{name}/handout.md. `make grade LAB={name}` runs the tests and shows the score.")

@@ -72,7 +72,7 @@ def export(
     assert quiz, "check_lab has seen it"
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    with reference.of(qemu.ROOT, assignment) as tree:
+    with reference.of(qemu.ROOT) as tree:
         for plain, name in names.items():
             drawn = personal.drawn(tree, lab, quiz, Personal(name, key))
             write_atomically(out / f"{plain}.toml", sheet.text_of(lab, name, quiz, drawn))

@@ -15,7 +15,7 @@ from types import ModuleType
 from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
-from tidemark.grade.build import object_rules, tree
+from tidemark.grade.build import object_rules, starters, tree
 from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import HostRun, compiler, tail
 from tidemark.grade.intake import choice, lab
@@ -97,10 +97,9 @@ def prepare(machine: Machine, tests: Iterable[Test], more: Sequence[str] = ()) -
 def stand_in(machine: Machine, file: str) -> None:
     """Replace a student's unusable file by the starter's, so that the student's other files can still be tested."""
     tree.leave_behind(machine.tree, file)
-    start = machine.lab.folder / "starter" / file
-    if start.is_file():
-        (machine.tree / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(start, machine.tree / file)
+    start = starters.of(machine.lab.folder, file)
+    if start is not None:
+        tree.lay_starters(machine.tree, {file: start})
 
 
 def does_not_compile(made: HostRun) -> Verdict:
@@ -232,7 +231,7 @@ def grade(
     (scratch / "runs").mkdir(parents=True)
     tree.lay(release, assignment, submission, scratch / "tree")
     if (release / tree.MANIFEST).exists():
-        tree.lay_starters(scratch / "tree", lab.others(release, lab_name))
+        tree.lay_starters(scratch / "tree", starters.of_labs(lab.others(release, lab_name)))
     else:
         tree.hide(scratch / "tree", assignment, lab.others(release, lab_name))
     machine = Machine(

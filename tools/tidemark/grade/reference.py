@@ -3,8 +3,7 @@
 In a clone `make lab` installs a starter over a solution, and a student writes there. That file must not affect
 what is right. So if another file is in the place of a solution, grading takes a copy of the tree with the solutions,
 in build/reference. The copy is made anew if other files of the tree have changed, and never while a grader uses
-it. If a solution is not available, the lab's starter takes its place, as in a student's release, and grading a lab by
-comparison is refused.
+it. If a solution is not available, its starter cannot be cut either, and grading is refused.
 """
 
 from __future__ import annotations
@@ -20,19 +19,11 @@ from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
-from tidemark.grade.build import solution_files, tree, workspace
+from tidemark.grade.build import solution_files, starters, tree, workspace
 from tidemark.grade.build.solutions import REFERENCE
 from tidemark.grade.grading import check_release
-from tidemark.grade.judge import budget, expected
-from tidemark.grade.model import Lab
 
 TREE, STAMP, FLAGS = "tree", "made-of", "build/flags"
-
-
-def compares(lab: Lab) -> bool:
-    """Is a submission of the lab compared with solutions?"""
-    quiz = bool(lab.quiz and lab.quiz.policy)
-    return quiz or any(budget.is_relative(test) or expected.is_compared(test) for test in lab.tests)
 
 
 def missing(lab: str, file: str) -> LabError:
@@ -43,18 +34,16 @@ def missing(lab: str, file: str) -> LabError:
     return LabError(f"{said}. Grade in a clone with its whole history, or in the archive for students", BAD_INPUT)
 
 
-def to_lay(release: Path, lab: Lab) -> dict[str, bytes]:
+def to_lay(release: Path) -> dict[str, bytes]:
     """The files, by path, that must replace files of the tree so that it has all solutions. Raises LabError if one is
-    not available, and `lab` is graded by comparison."""
+    not available."""
     found: dict[str, bytes] = {}
     for each in solution_files.all_labs(release):
         for file, digest in solution_files.replaced(release, each).items():
-            data = solution_files.from_git(release, digest)
-            if data is None and compares(lab):
-                raise missing(each.name, file)
+            data = starters.from_git(release, digest)
             if data is None:
-                data = solution_files.content(each.folder / solution_files.STARTER / file)
-            found |= {} if data is None else {file: data}
+                raise missing(each.name, file)
+            found[file] = data
     return found
 
 
@@ -102,9 +91,9 @@ def held(release: Path, laid: Mapping[str, bytes], place: Path) -> Iterator[Path
     stamp, folder = made_of(release, laid), os.open(place, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_SH)
-        while solution_files.content(place / STAMP) != stamp.encode():
+        while starters.content(place / STAMP) != stamp.encode():
             wait_alone(folder, place)
-            if solution_files.content(place / STAMP) != stamp.encode():
+            if starters.content(place / STAMP) != stamp.encode():
                 make_anew(release, laid, place, stamp)
             fcntl.flock(folder, fcntl.LOCK_SH)  # another grading may come between, so look again
         yield place / TREE
@@ -113,10 +102,10 @@ def held(release: Path, laid: Mapping[str, bytes], place: Path) -> Iterator[Path
 
 
 @contextlib.contextmanager
-def of(release: Path, lab: Lab) -> Iterator[Path]:
-    """A tree with the solutions of all labs, to grade `lab` with: `release` itself if it has them or is a student's.
-    Raises LabError if they are not available, and grading compares with them."""
-    laid = to_lay(release, lab)
+def of(release: Path) -> Iterator[Path]:
+    """A tree with the solutions of all labs: `release` itself if it has them or is a student's. Raises LabError if they
+    are not available."""
+    laid = to_lay(release)
     if not laid:
         yield release
         return

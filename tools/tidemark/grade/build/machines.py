@@ -13,6 +13,7 @@ so the kernel is built from the starters of all labs, and without the files that
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import random
 import re
@@ -28,6 +29,7 @@ from typing import Any
 from tidemark import kept, plugin, qemu, results
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
+from tidemark.grade.build import starters
 from tidemark.grade.build import tree as trees
 
 if sys.version_info >= (3, 11):
@@ -36,7 +38,7 @@ else:
     import tomli as tomllib
 
 LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
-DISK, STARTER = "disk", "starter"
+DISK = "disk"
 NEAR = 2  # lines around a fault that count as right, too
 NAMES, MOVES = 60, 15  # of the disk
 TRIED = 40  # number of disks
@@ -96,14 +98,22 @@ def fill_disk(folder: Path, seed: int) -> None:
         (folder / script).write_text("\n".join(lines) + "\n")
 
 
+def all_starters(tree: Path) -> dict[str, bytes]:
+    """The starters of all labs, by path. Raises LabError if one is missing."""
+    labs = {path.parent: tomllib.loads(path.read_text())["files"] for path in sorted(tree.glob("labs/*/lab.toml"))}
+    found = {file: starters.of(folder, file) for folder, files in labs.items() for file in files}
+    lacking = [file for file, data in found.items() if data is None]
+    if lacking:
+        raise LabError(f"machines for students need all starters; missing: {', '.join(lacking)}", FAILED)
+    return {file: data for file, data in found.items() if data is not None}
+
+
 def lay_starters(tree: Path, copy: Path) -> None:
     """Replace each lab's files by its starter, and remove what labs withhold: students get these machines."""
     for path in sorted(tree.glob("labs/*/lab.toml")):
-        lab = tomllib.loads(path.read_text())
-        for file in (*lab["files"], *lab.get("withholds", ())):
+        for file in tomllib.loads(path.read_text()).get("withholds", ()):
             trees.leave_behind(copy, file)
-            if (path.parent / STARTER / file).is_file():
-                shutil.copyfile(path.parent / STARTER / file, copy / file)
+    trees.lay_starters(copy, all_starters(tree))
 
 
 def build(tree: Path, machine: Machine, copy: Path) -> None:
@@ -149,9 +159,14 @@ def choose_disk(machine: Machine, place: Path) -> None:
 
 def made_of(tree: Path, machine: Machine) -> str:
     """Hashes of what a machine is made of: kernel, starters, first file system, and its entry in the list."""
-    starters = sorted(path for path in tree.glob(f"labs/*/{STARTER}/**/*") if path.is_file())
-    listed = [*sorted(tree.glob("labs/*/lab.toml")), *starters, tree / qemu.KERNEL, tree / qemu.INITRD]
-    return " ".join([*map(sha256, listed), repr(machine)])
+    listed = [*sorted(tree.glob("labs/*/lab.toml")), tree / qemu.KERNEL, tree / qemu.INITRD]
+    return " ".join(
+        [
+            *map(sha256, listed),
+            *(hashlib.sha256(data).hexdigest() for data in all_starters(tree).values()),
+            repr(machine),
+        ]
+    )
 
 
 def make(tree: Path, machine: Machine) -> Path:

@@ -11,31 +11,18 @@ writes the lists of all labs, after a solution has changed.
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
 from pathlib import Path
 
 from tidemark import qemu
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically
+from tidemark.grade.build import starters
+from tidemark.grade.build.starters import LIST, blob_id, content, from_git
 from tidemark.grade.build.tree import MANIFEST
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
 
-LIST, STARTER = "solution.txt", "starter"
 WRITER = "PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files"
-
-
-def blob_id(data: bytes) -> str:
-    """Git's name for a file with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def ids(lab: Lab) -> dict[str, str]:
-    """The ID of each file of a lab's solution, by path; none if the lab has no list."""
-    path = lab.folder / LIST
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return {file: digest for digest, _, file in (line.partition("  ") for line in lines)}
 
 
 def replaced(tree: Path, lab: Lab) -> dict[str, str]:
@@ -43,27 +30,13 @@ def replaced(tree: Path, lab: Lab) -> dict[str, str]:
     release."""
     if (tree / MANIFEST).is_file():
         return {}
-    known = ids(lab).items()
+    known = starters.ids(lab.folder).items()
     return {file: digest for file, digest in known if blob_id(content(tree / file) or b"") != digest}
-
-
-def content(path: Path) -> bytes | None:
-    """The content of a file; None if it does not exist."""
-    return path.read_bytes() if path.is_file() else None
-
-
-def from_git(tree: Path, digest: str) -> bytes | None:
-    """The content that git holds under an ID; None if there is no git, or its history begins later."""
-    try:
-        made = subprocess.run(["git", "-C", str(tree), "cat-file", "blob", digest], capture_output=True)
-    except FileNotFoundError:
-        return None
-    return None if made.returncode else made.stdout
 
 
 def is_starter(tree: Path, lab: Lab, file: str) -> bool:
     """Is the starter in the place of this file of the solution?"""
-    start = content(lab.folder / STARTER / file)
+    start = starters.of(lab.folder, file)
     return start is not None and start == content(tree / file)
 
 

@@ -6,11 +6,10 @@ compiled again; build results of the release's own versions of them are left out
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tidemark.files import sha256
@@ -136,14 +135,13 @@ def hide(tree: Path, lab: Lab, others: Iterable[Lab]) -> None:
             os.utime(path, ns=(date, date))
 
 
-def lay_starters(tree: Path, labs: Iterable[Lab]) -> None:
-    """Install the starters of labs in a tree, so that a student's work on them does not affect another lab."""
-    for each in labs:
-        for file in each.files:
-            start = each.folder / "starter" / file
-            if start.is_file() and not ((tree / file).is_file() and filecmp.cmp(start, tree / file, shallow=False)):
-                leave_behind(tree, file)
-                shutil.copyfile(start, tree / file)
+def lay_starters(tree: Path, starters: Mapping[str, bytes]) -> None:
+    """Install starters, by path, in a tree, so that no student's work affects what they stand for."""
+    for file, data in starters.items():
+        if not (tree / file).is_file() or (tree / file).read_bytes() != data:
+            leave_behind(tree, file)
+            (tree / file).parent.mkdir(parents=True, exist_ok=True)
+            (tree / file).write_bytes(data)
 
 
 def manifest(tree: Path) -> str:

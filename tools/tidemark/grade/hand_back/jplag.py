@@ -14,10 +14,11 @@ from shlex import quote
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import folder_replacing
+from tidemark.grade.build import starters
 from tidemark.grade.hand_back.class_table import Student
 from tidemark.grade.model import Lab
 
-MARK, SUBMISSIONS, BASE, STARTER = "jplag.txt", "submissions", "base", "starter"
+MARK, SUBMISSIONS, BASE = "jplag.txt", "submissions", "base"
 
 
 def lay(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -42,7 +43,7 @@ def write(out: Path, lab: Lab, students: Iterable[Student]) -> tuple[int, list[s
     code = [file for file in lab.files if file.endswith((".c", ".h"))]
     count, left_out = 0, []
     with folder_replacing(out, MARK) as new:
-        lay(new / BASE, {file: (lab.folder / STARTER / file).read_bytes() for file in code})
+        lay(new / BASE, {file: data for file, data in starters.of_labs([lab]).items() if file in code})
         for student in students:
             files = {file: data for file, data in student.files.items() if file in code}
             if files:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tidemark import qemu
 from tidemark.errors import FAILED, LabError
-from tidemark.grade.build import object_rules, tree
+from tidemark.grade.build import object_rules, starters, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget
@@ -23,7 +23,7 @@ def tests_of(each: Lab) -> list[Test]:
 def machine_of(release: Path, each: Lab, scratch: Path) -> Machine:
     """A kernel of the instructor's tree with the solutions of one lab and the starters of all others."""
     tree.lay(release, each, release, scratch / "tree")
-    tree.lay_starters(scratch / "tree", lab.others(release, each.name))
+    tree.lay_starters(scratch / "tree", starters.of_labs(lab.others(release, each.name)))
     (scratch / "runs").mkdir()
     made = Machine(each, scratch / "tree", release, scratch / "runs", best(), object_rules.objects(each))
     built = made.make(qemu.KERNEL, qemu.INITRD)

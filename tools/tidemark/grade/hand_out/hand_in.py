@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically
-from tidemark.grade.hand_out import starter
+from tidemark.grade.build import solution_files
 from tidemark.grade.model import Lab
 
 LIST = "handed-in.txt"
@@ -25,7 +25,7 @@ def check(tree: Path, lab: Lab) -> None:
     missing = [file for file in lab.sources if not (tree / file).is_file()]
     if missing:
         raise LabError(f"{', '.join(missing)}: not there, so nothing was packed", USAGE)
-    untouched = [file for file in lab.sources if starter.same(lab.folder / starter.FOLDER / file, tree / file)]
+    untouched = [file for file in lab.sources if solution_files.is_starter(tree, lab, file)]
     if untouched:
         raise LabError(f"{', '.join(untouched)}: still the starter's, so nothing was packed", USAGE)
 

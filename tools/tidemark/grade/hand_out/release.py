@@ -1,6 +1,7 @@
 """The student archive: the tree with every lab's starter installed, and without anything that reveals the solutions.
 
-It is made in a scratch folder and checked there: no file of it may equal a solution. The archive has no dates and no
+It is made in a scratch folder and checked there: no file of it may equal a solution, have a part of one, or have marks
+of parts. The archive has no dates and no
 owners, so the same tree gives the same bytes.
 """
 
@@ -16,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.errors import FAILED, USAGE, LabError
-from tidemark.files import sha256, write_atomically
-from tidemark.grade.build import machines, solution_files
+from tidemark.files import write_atomically
+from tidemark.grade.build import cut, machines, solution_files, starters
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
 from tidemark.grade.hand_out import figures, starter
 from tidemark.grade.judge import expected
@@ -37,9 +38,9 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures")
-FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # in any folder of docs
+FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # in any folder of docs
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
-NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, solution_files.LIST)
+NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, starters.LIST)
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,21 @@ def wanted(tree: Path) -> list[Path]:
         path = tree / name
         found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     relative = (path.relative_to(tree) if path.is_absolute() else path for path in found)
-    return sorted({path for path in relative if not str(path).startswith(LEFT_OUT) and path.name not in NOT_IN_ARCHIVE})
+    kept = {path for path in relative if not str(path).startswith(LEFT_OUT) and path.name not in NOT_IN_ARCHIVE}
+    return sorted(path for path in kept if path.suffix != starters.PIECES)
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
-    """Raises LabError if a solution is in the folder under any name."""
-    solutions = {sha256(tree / file): file for each in labs for file in each.files if (tree / file).is_file()}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and sha256(path) in solutions:
-            raise LabError(
-                f"{path.relative_to(folder)} holds the solution {solutions[sha256(path)]}: nothing was written", FAILED
-            )
+    """Raises LabError if a solution, or a part that students write, is in the folder under any name."""
+    solutions = {(tree / file).read_text(): file for each in labs for file in each.files if (tree / file).is_file()}
+    parts = {part: file for text, file in solutions.items() for part in (text, *cut.marked(text))}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        text, where = path.read_text(errors="replace"), path.relative_to(folder)
+        held = [file for part, file in parts.items() if part in text]
+        if held:
+            raise LabError(f"{where} holds the solution {held[0]}: nothing was written", FAILED)
+        if cut.is_marked(text):
+            raise LabError(f"{where} has marks of what students write: nothing was written", FAILED)
 
 
 def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) -> None:
@@ -83,7 +88,9 @@ def fill(tree: Path, folder: Path, labs: list[Lab], say: Callable[[str], None]) 
     for name in {name for each in labs for name in each.withholds}:
         (folder / name).unlink()
     for each in labs:
-        starter.replace(folder, each)
+        given = starter.of(each)
+        starter.write(folder, given)
+        starter.write(folder / "labs" / each.name / starters.FOLDER, given)
         for path, place in machines.files(tree, each.name, say):
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / place)
@@ -113,11 +120,8 @@ def check(tree: Path) -> list[Lab]:
         raise LabError("this tree is a student's release itself; a release is made from the instructor's tree", USAGE)
     solution_files.check_in_place(tree)
     labs = solution_files.all_labs(tree)
-    lacking = [
-        f"labs/{each.name}: no starter for {file}" for each in labs for file in each.files if not has(each, file)
-    ]
-    if lacking:
-        raise LabError("; ".join(lacking), FAILED)
+    for each in labs:
+        starter.of(each)
     return labs
 
 
@@ -132,8 +136,3 @@ def write(tree: Path, out: Path, say: Callable[[str], None]) -> Made:
         write_atomically(out, archive)
         files = sum(path.is_file() for path in folder.rglob("*"))
         return Made(files, len(archive), tuple(each.name for each in labs))
-
-
-def has(each: Lab, file: str) -> bool:
-    """Does the lab have a starter for this file?"""
-    return (each.folder / starter.FOLDER / file).is_file()

@@ -11,13 +11,13 @@ from pathlib import Path
 from tidemark import qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
-from tidemark.grade.build import tree
+from tidemark.grade.build import starters, tree
 from tidemark.grade.build.workspace import tail
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Lab
 from tidemark.grade.witness.machine import Machine
 
-STARTER, FOLDER = "starter", "ours"
+FOLDER = "ours"
 making = threading.Lock()
 
 
@@ -28,6 +28,7 @@ def made_of(release: Path, students: Lab) -> str:
     sources = (file for file in tree.files_of(release) if str(file) not in theirs and file.suffix not in tree.TEXTS)
     flags = release / "build/flags"
     lines = [f"{sha256(release / file)}  {file}" for file in sources]
+    lines += [hashlib.sha256(data).hexdigest() for data in starters.of_labs([students]).values()]
     lines += [students.name, flags.read_text() if flags.is_file() else ""]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -38,9 +39,10 @@ def machine(students: Machine) -> Machine:
     ours = replace(students, tree=students.scratch / FOLDER, objects=(), boots=[])
     with making:
         if not ours.tree.is_dir():
-            tree.lay(students.release, students.lab, students.lab.folder / STARTER, ours.tree)
-            if not students.has_solutions:  # as in the student's kernel
-                tree.lay_starters(ours.tree, lab.others(students.release, students.lab.name))
+            others = lab.others(students.release, students.lab.name)
+            labs = (students.lab, *(() if students.has_solutions else others))  # as in the student's kernel
+            tree.lay(students.release, students.lab, students.release, ours.tree)
+            tree.lay_starters(ours.tree, starters.of_labs(labs))
             made = ours.make(qemu.KERNEL)
             if made.status:
                 raise LabError(f"the starter of {students.lab.name} does not build:\n{tail(made.err)}", FAILED)
