@@ -31,6 +31,26 @@ def describe(folder: Path) -> dict[str, str]:
     return {"sha256": both, **hashes, "commit": commit(folder)}
 
 
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+def stamp(folder: Path) -> Stamp:
+    """A value that changes if a file of the image is written again; empty if there is no image."""
+    try:
+        found = [(folder / file).stat() for file in (qemu.KERNEL, qemu.INITRD)]
+    except OSError:
+        return ()
+    return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
+
+
+def check_unchanged(folder: Path, before: Stamp) -> None:
+    """Raises LabError if the image has another stamp than `before`."""
+    if stamp(folder) != before:
+        raise LabError(
+            f"the image in {folder} changed while the run started (does `make` run?): run it again", BAD_INPUT
+        )
+
+
 def commit(folder: Path) -> str:
     """git's name for the tree's state, with `-dirty` if there are changes; empty if there is no git."""
     try:
