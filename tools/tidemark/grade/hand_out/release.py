@@ -36,7 +36,7 @@ MORE = (
     ".clang-format",
     ".gitignore",
 )
-LEFT_OUT = ("labs/autograder", "tools/figures")
+LEFT_OUT = ("labs/autograder", "tools/figures", "reference/")  # the reference image has the solutions
 FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md", "mutations.md")  # in any folder of docs
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, solution_files.LIST)
@@ -62,8 +62,9 @@ def wanted(tree: Path) -> list[Path]:
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
-    """Raises LabError if a solution is in the folder under any name."""
+    """Raises LabError if a solution, or a part of the reference image, is in the folder under any name."""
     solutions = {sha256(tree / file): file for each in labs for file in each.files if (tree / file).is_file()}
+    solutions |= {sha256(path): str(path.relative_to(tree)) for path in tree.glob("reference/*.xz")}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and sha256(path) in solutions:
             raise LabError(
