@@ -86,10 +86,10 @@ def check_tools(here: Mapping[str, str], then: Mapping[str, str]) -> None:
             )
 
 
-def has_commit(name: str) -> bool:
-    """Does this clone have the commit?"""
+def in_history(commit: str) -> bool:
+    """Is the commit the last one of this tree, or an ancestor of it?"""
     try:
-        output("git", "cat-file", "-e", f"{name}^{{commit}}")
+        output("git", "merge-base", "--is-ancestor", commit, "HEAD")
     except LabError:
         return False
     return True
@@ -104,11 +104,9 @@ def commit_to_build(renew: bool, then: Mapping[str, str]) -> str:
         return last
     if "commit" not in then:
         raise LabError(f"{STORE / stored.ABOUT} names no commit; {stored.RESTORE}", BAD_INPUT)
-    if has_commit(then["commit"]):
+    if in_history(then["commit"]):
         return then["commit"]
-    print(
-        f"This clone lacks the commit {then['commit'][:12]} of the reference image: its last commit is built instead."
-    )
+    print(f"The reference image's commit {then['commit'][:12]} is not in this clone: the last commit is built instead.")
     return last
 
 
@@ -165,7 +163,7 @@ def rebuild(compiler: Sequence[str], renew: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="tidemark-reference-") as folder:
         new = built(commit, compiler, Path(folder))
     same = compared(new)
-    if renew and not (same and "commit" in then):
+    if renew and not (same and in_history(then.get("commit", ""))):
         write(new, {"commit": commit, **here, "QEMU": image.qemu_version(), "flags": new["flags"].decode()})
     elif not same:
         raise LabError("the rebuilt image differs from the one in reference/; RENEW=1 replaces it", FAILED)
