@@ -32,6 +32,8 @@ $(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=
 MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
 
+GOALS := $(or $(MAKECMDGOALS),all)
+
 # These variables become parts of command lines.
 UNSAFE := ' " ` $$ \ ; & | < > ( ) * ? [ $(HASH)
 TEXTS := CC EXTRA MUSL_FROM
@@ -40,12 +42,19 @@ $(foreach v,$(TEXTS),$(foreach c,$(UNSAFE),$(if $(findstring $c,$($v)),$(error $
 
 $(foreach f,$(EXTRA),$(if $(wildcard $f),,$(error EXTRA=$(EXTRA): there is no file $f; a name may not hold blanks)))
 
+# The release's image is not built, so no compiler is needed.
+ifneq ($(IMAGE),built)
+ifneq ($(IMAGE),reference)
+$(error IMAGE=$(IMAGE): it is built or reference)
+endif
+$(if $(filter-out qemu qemu-gdb gdb lab,$(GOALS)),$(error IMAGE=reference is for qemu, qemu-gdb, gdb and lab))
+endif
+
 # --- the set-up ------------------------------------------------------------------------------------------------------
 
-GOALS := $(or $(MAKECMDGOALS),all)
 quoted = '$(subst ','\'',$1)'
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
-TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) DISK=$(call quoted,$(DISK)) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
+TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) DISK=$(call quoted,$(DISK)) IMAGE=$(IMAGE) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
 ifneq ($(.SHELLSTATUS),0)
 $(error the set-up is not complete, see above)
 endif
@@ -79,11 +88,14 @@ endif
 
 # --- running ---------------------------------------------------------------------------------------------------------
 
-qemu: all
+ifeq ($(IMAGE),built)
+qemu qemu-gdb gdb: all
+endif
+qemu:
 	@$(PYTHON) -m tidemark.qemu
-qemu-gdb: all
+qemu-gdb:
 	@$(PYTHON) -m tidemark.qemu --gdb
-gdb: all
+gdb:
 	@tools/gdb/start.sh
 qemu-iso: iso
 	@$(PYTHON) -m tidemark.qemu --iso
@@ -94,7 +106,7 @@ sim:
 
 ifeq ($(LAB),)
 lab:
-	$(BUILD) all build/plugin/tidemark.so
+	$(if $(filter built,$(IMAGE)),$(BUILD) all build/plugin/tidemark.so)
 	@echo 'tidemark --help lists the commands; exit leaves this shell.'
 	@PATH="$$PWD/build/venv/bin:$$PATH" "$${SHELL:-sh}"
 else
@@ -111,6 +123,11 @@ release:
 	@$(PYTHON) -m tidemark.cli release --check
 	$(BUILD) grade-base
 	@$(PYTHON) -m tidemark.cli release
+
+# The first command installs the C library.
+reference:
+	$(BUILD) build/user/libtm.a
+	@$(PYTHON) tools/mkreference.py $(if $(RENEW),--renew) -- $(CC)
 
 check soak:
 	+@tools/check.sh $@ $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)' CCACHE=$(CCACHE)
@@ -135,6 +152,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release check
+.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release reference check
 .PHONY: soak qemus hosts coverage doctor clean help
 .SUFFIXES:

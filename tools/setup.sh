@@ -101,6 +101,7 @@ purposes() {
 		sim) echo build lab host ;;
 		hand-in | quiz) echo build lab ;;
 		hosts) echo build hosts ;;
+		reference) echo build run ;;
 		grade | grade-base | release) echo build run lab host grade ;;
 		check | test-base | check-base | soak | coverage | qemus) echo build run disk debug iso lab host grade check page book ;;
 		*) echo build ;;
@@ -112,6 +113,7 @@ missing_packages() {
 	wanted=" $(purposes "$@" | tr '\n' ' ')"
 	table | while read -r tool least purpose packages; do
 		case $wanted in *" $purpose "*) ;; *) continue ;; esac
+		case "${IMAGE:-} $tool" in 'reference compiler' | 'reference hostcc') continue ;; esac
 		version=$(version_of "$tool")
 		{ [ -n "$version" ] && { [ "$least" = - ] || at_least "$version" "$least"; }; } || echo "$packages"
 	done
@@ -251,4 +253,5 @@ if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
 	[ -z "${packages// /}" ] || install $packages || exit 1
 	[ -z "$extra" ] || python_tools $extra || exit 1
 fi
+[ "${IMAGE:-}" != reference ] || exit 0 # the release's image, which is not compiled
 compiler || { say 'There is still no 32-bit compiler; make doctor says more.'; exit 1; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -52,6 +53,14 @@ def test_archive_has_nothing_for_instructors_and_no_tests_of_the_grader(unpacked
     assert not {file for file in files if file.startswith(("labs/autograder/", "tools/figures/", ".ci/"))}
     tests = {file for file in files if file.startswith("tests/")}
     assert tests and all(file.startswith(("tests/host/", "tests/kernel/vmsim/")) for file in tests)
+
+
+def test_archive_lacks_the_reference_image_which_has_the_solutions(unpacked: Path, tmp_path: Path) -> None:
+    assert list((qemu.ROOT / "reference").glob("*.xz"))
+    assert not [path for path in unpacked.rglob("*") if path.suffix == ".xz"] and not (unpacked / "reference").exists()
+    shutil.copy(qemu.ROOT / "reference/tidemark.elf.xz", tmp_path / "innocent")
+    with pytest.raises(LabError, match=r"innocent holds the solution reference/tidemark.elf.xz"):
+        release.check_no_solution(qemu.ROOT, tmp_path, LABS)
 
 
 def test_archive_lacks_what_labs_withhold(unpacked: Path) -> None:

@@ -8,6 +8,10 @@ if ! (exec 3<>"/dev/tcp/localhost/$port") 2>/dev/null; then
 	echo "Nothing listens on port $port: run \`make qemu-gdb\` in another terminal first." >&2
 	exit 1
 fi
-symbols=()
-[ -f "build/user/${PROG:-init}" ] && symbols=(-ex "user-symbols ${PROG:-init}")
-exec tools/gdb/gdb.sh -q -x tools/gdb/init.gdb "${symbols[@]}" -ex "connect $port" build/tidemark.elf
+kernel=build/tidemark.elf symbols=()
+if [ "${IMAGE:-}" = reference ]; then
+	kernel=build/reference-image/$kernel
+	echo "The reference image has the functions' names, but no source lines and no types: for those and for the tm- commands," \
+		'build this tree.'
+elif [ -f "build/user/${PROG:-init}" ]; then symbols=(-ex "user-symbols ${PROG:-init}"); fi
+exec tools/gdb/gdb.sh -q -x tools/gdb/init.gdb "${symbols[@]}" -ex "connect $port" "$kernel"

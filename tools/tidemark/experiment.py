@@ -59,6 +59,21 @@ def check_telemetry(result: results.Result, settings: qemu.Settings) -> None:
         ) from None
 
 
+def checking(folder: Path, before: image.Stamp, console: Path, progress: Progress) -> Progress:
+    """`progress`, which once checks that the image was not written again before the guest printed to its console: QEMU
+    has read the whole image by then, and later changes do not matter."""
+    pending = True
+
+    def look(records: list[dict[str, Any]]) -> None:
+        nonlocal pending
+        if pending and console.stat().st_size:
+            pending = False
+            image.check_unchanged(folder, before)
+        progress(records)
+
+    return look
+
+
 def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> results.Result:
     """Run `settings` into `folder`; `progress` gets the telemetry's records as they come.
 
@@ -66,7 +81,9 @@ def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> 
     could be run or written. KeyboardInterrupt ends QEMU, keeps the result so far, and is raised again.
     """
     settings = replace(settings, telemetry=str(folder / results.TELEMETRY))
-    version, described = image.qemu_version(), image.describe(settings.image)
+    version = image.qemu_version()
+    before, described = image.stamp(settings.image), image.describe(settings.image)
+    progress = checking(settings.image, before, folder / results.CONSOLE, progress)
     try:
         ready = qemu.prepared(settings)
         command = qemu.qemu_command(ready, str(folder / results.CONSOLE))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark import qemu, reference_image
 from tidemark.errors import BAD_INPUT, FAILED, NO_TOOL, LabError
 from tidemark.files import sha256
 
@@ -25,14 +25,39 @@ def describe(folder: Path) -> dict[str, str]:
             hashes[name] = sha256(folder / file)
         except OSError as error:
             raise LabError(
-                f"there is no image to run: {error.filename}: {error.strerror}; `make` builds it", BAD_INPUT
+                f"there is no image to run: {error.filename}: {error.strerror}; `make` builds it, and "
+                "--image reference takes the release's",
+                BAD_INPUT,
             ) from None
     both = hashlib.sha256("".join(hashes.values()).encode()).hexdigest()
     return {"sha256": both, **hashes, "commit": commit(folder)}
 
 
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+def stamp(folder: Path) -> Stamp:
+    """A value that changes if a file of the image is written again; empty if there is no image."""
+    try:
+        found = [(folder / file).stat() for file in (qemu.KERNEL, qemu.INITRD)]
+    except OSError:
+        return ()
+    return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
+
+
+def check_unchanged(folder: Path, before: Stamp) -> None:
+    """Raises LabError if the image has another stamp than `before`."""
+    if stamp(folder) != before:
+        raise LabError(
+            f"the image in {folder} changed while the run started (does `make` run?): run it again", BAD_INPUT
+        )
+
+
 def commit(folder: Path) -> str:
-    """git's name for the tree's state, with `-dirty` if there are changes; empty if there is no git."""
+    """git's name for the tree's state, with `-dirty` if there are changes; empty if there is no git. The reference
+    image knows its commit."""
+    if folder == qemu.ROOT / reference_image.UNPACKED:
+        return reference_image.about(qemu.ROOT).get("commit", "")[:12]
     try:
         command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]
         return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip()

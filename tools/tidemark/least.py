@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tidemark import image as image_of
 from tidemark import results
 from tidemark.errors import LabError
 from tidemark.files import write_atomically
@@ -53,8 +54,11 @@ def lacking(sweep: Sweep, cell: Cell) -> bool:
 
 
 def find(sweep: Sweep, image: Path, say: Say) -> None:
-    """Record the `wanted` cells, with the image in that folder. Cells that cannot be recorded are reported."""
+    """Record the `wanted` cells, with the image in that folder. Cells that cannot be recorded are reported. Raises
+    LabError if the image is not the sweep's any more."""
     for cell in wanted(sweep):
+        if image_of.describe(image)["sha256"] != sweep.image["sha256"]:
+            raise LabError(f"the image in {image} changed during the sweep: run the sweep again with one image")
         say(f"recording {cell.settings.run} for its least faults")
         try:
             faults, read_first = recorded(cell, image)

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO
 
 import mkinitramfs
 
-from tidemark import covered, disk
+from tidemark import covered, disk, reference_image
 from tidemark.disk import BadSetting as BadSetting
 from tidemark.errors import LabError
 
@@ -156,6 +156,7 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         qemu_flags=given["QEMUFLAGS"],
         disk=given["DISK"],
         disk_kind=given["DISK_KIND"],
+        image=reference_image.chosen(given, ROOT),
     )
 
 

@@ -88,6 +88,7 @@ def min_(
     from tidemark.foresight import foresee
 
     first = results.load(folder)
+    image_ = options.image_of(first, image_)
     repeat.check_repeatable(first, image.describe(image_))
     settings = replace(first.settings(), image=image_.resolve())
     place = out or results.new_folder(replace(settings, vm="vmin" if vmin else "min"), Path("results"))

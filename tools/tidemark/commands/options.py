@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tidemark import output, parameters, qemu
+from tidemark import output, parameters, qemu, reference_image, results
 from tidemark.disk import REAL, absolute
 from tidemark.disk import check as check_disk
 from tidemark.errors import USAGE, LabError
@@ -21,6 +21,11 @@ def writable(path: Path | None) -> Path | None:
     if path:
         output.check(path)
     return path
+
+
+def image_folder(given: Path) -> Path:
+    """Callback of --image: `reference` is the release's image, any other text a folder."""
+    return reference_image.unpacked(qemu.ROOT) if str(given) == reference_image.NAME else given
 
 
 Command = Annotated[
@@ -51,13 +56,23 @@ Cmdline = Annotated[str, typer.Option("--cmdline", help="More kernel parameters,
 Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Limit of host time for the run, in seconds.")]
 Image = Annotated[
     Path,
-    typer.Option("--image", show_default="this tree", help="Folder with build/tidemark.elf and build/initramfs.cpio."),
+    typer.Option(
+        "--image",
+        callback=image_folder,
+        show_default="this tree",
+        help="A folder with build/tidemark.elf and build/initramfs.cpio, or the word reference: the release's image.",
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The result's folder (default: a new folder in results/).")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def image_of(result: results.Result, given: Path) -> Path:
+    """The folder of the image for repeating a result: `given`, or the reference image if that made the result."""
+    return reference_image.that_made(result.meta.get("image", {}).get("sha256", ""), given, qemu.ROOT)
 
 
 def settings(

@@ -30,6 +30,7 @@ def rerun(
     The image must be the one that made the result. Exit status 0: the same; 1: different.
     """
     first = results.load(folder)
+    image_ = options.image_of(first, image_)
     repeat.check_repeatable(first, image.describe(image_))
     settings = replace(first.settings(), image=image_.resolve())
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch, LiveLine(quiet) as live:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidemark import experiment, kept, qemu, results, spread, summary
+from tidemark import image as image_of
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
@@ -96,11 +97,15 @@ def show(numbers: dict[str, Any], cause: str) -> None:
 
 
 def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine) -> list[dict[str, Any]]:
-    """Realistic runs, one after the other, in folders 1, 2, … of `folder`; a row for each. All must succeed."""
+    """Realistic runs, one after the other, in folders 1, 2, … of `folder`; a row for each. All must succeed, with the
+    same image."""
     rows: list[dict[str, Any]] = []
+    first = image_of.describe(settings.image)
     for nr in range(1, repeats + 1):
         result = experiment.run(settings, folder / str(nr), live)
         experiment.demand_success(result)
+        if result.meta["image"]["sha256"] != first["sha256"]:
+            raise LabError(f"the image in {settings.image} changed during the runs: repeat all of them with one image")
         rows.append({"run": nr, **spread.numbers(summary.of(result.telemetry()))})
         write_csv(folder / "runs.csv", rows)
     write_csv(folder / "spread.csv", spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))

@@ -37,7 +37,7 @@ MORE = (
     ".clang-format",
     ".gitignore",
 )
-LEFT_OUT = ("labs/autograder", "tools/figures")
+LEFT_OUT = ("labs/autograder", "tools/figures", "reference/")  # the reference image has the solutions
 FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # in any folder of docs
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, starters.LIST)
@@ -64,10 +64,14 @@ def wanted(tree: Path) -> list[Path]:
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
-    """Raises LabError if a solution, or a part that students write, is in the folder under any name."""
+    """Raises LabError if a solution, a part that students write, or a file of the reference image is in the folder under
+    any name."""
+    images = {path.read_bytes() for path in tree.glob("reference/*.xz")}
     solutions = {(tree / file).read_text(): file for each in labs for file in each.files if (tree / file).is_file()}
     parts = {part: file for text, file in solutions.items() for part in (text, *cut.marked(text))}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if path.read_bytes() in images:
+            raise LabError(f"{path.relative_to(folder)} is of the reference image: nothing was written", FAILED)
         text, where = path.read_text(errors="replace"), path.relative_to(folder)
         held = [file for part, file in parts.items() if part in text]
         if held:
