@@ -136,6 +136,10 @@ qemus: check-base
 	@TESTS=tests/kernel/test_qemus.py tools/check.sh soak
 hosts:
 	@tools/hosts/hosts.sh
+figures:
+	@[ -d tools/figures ] || { echo 'make figures: a release for students has no tools/figures'; exit 1; }
+	$(BUILD) all grade-base build/plugin/tidemark.so
+	@set -f; nice $(PYTHON) -m figures $(if $(FRESH),--fresh) -- $$FIGURES
 coverage: check-base
 	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover
 
@@ -153,5 +157,5 @@ help:
 
 .DEFAULT_GOAL := all
 .PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release reference check
-.PHONY: soak qemus hosts coverage doctor clean help
+.PHONY: soak qemus hosts figures coverage doctor clean help
 .SUFFIXES:

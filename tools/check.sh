@@ -3,6 +3,7 @@
 #
 # check: the host tests, format, lint and types, side by side; then pytest, whose closing line is the last. soak: the tests that
 # are marked soak, which take long, so one line for each; with MINUTES, only random runs, for that time (tests/support/swarm).
+# It also lists the figures of the documents that the reference image did not make, without failing.
 # TESTS chooses: files and options for pytest, and host tests (kernel/lib/rbtree_test.c). Then only what these need is built; the host
 # tests are those chosen and those beside changed C files; format is checked of changed files, and types if Python of the lab has changed.
 # Everything chosen is run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of
@@ -162,6 +163,7 @@ if [ "${TESTS:-}" ] && [ ${#arguments[@]} = 0 ]; then
 	[ ${#failed[@]} = 0 ] || echo "Failed, see above: ${failed[*]}"
 	exit $((${#failed[@]} > 0))
 fi
+[ "${TESTS:-}" ] || PYTHONPATH=tools python -m figures --stale || true
 echo '== pytest'
 [ ${#failed[@]} = 0 ] || echo "Failed before pytest, see above: ${failed[*]}"
 python -m pytest "${arguments[@]}"

@@ -103,7 +103,7 @@ purposes() {
 		hosts) echo build hosts ;;
 		reference) echo build run ;;
 		grade | grade-base | release) echo build run lab host grade ;;
-		check | test-base | check-base | soak | coverage | qemus) echo build run disk debug iso lab host grade check page book ;;
+		check | test-base | check-base | soak | coverage | qemus | figures) echo build run disk debug iso lab host grade check page book ;;
 		*) echo build ;;
 		esac
 	done
@@ -239,7 +239,7 @@ esac
 # The extra of pyproject.toml that the goals need, if any.
 extra=
 case " $* " in
-*' check '* | *' test-base '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '*) extra=test ;;
+*' check '* | *' test-base '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '* | *' figures '*) extra=test ;;
 *' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '*) extra=all ;;
 esac
 case " $* " in *' page '* | *' book '*) [ "$extra" ] && extra=test || extra=book ;; esac

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from figures.entries import figures
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -124,10 +125,10 @@ def test_each_figure_stands_once() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_every_console_has_a_place() -> None:
-    consoles = re.findall(r"^\[([\w-]+)\]", (ROOT / "tools/figures/consoles.toml").read_text(), re.MULTILINE)
+def test_every_place_is_of_a_figure() -> None:
+    blocks = [block for figure in figures().values() for block in figure.blocks]
     places = {name for page in PAGES for name in re.findall(r"<!-- figures:([\w-]+) -->", text_of(page))}
-    assert set(consoles) <= places
+    assert sorted(blocks) == sorted(places)
 
 
 def test_every_target_is_in_the_reference() -> None:

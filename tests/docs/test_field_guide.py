@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import policies
 from tidemark import compare, vmsim
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tools/figures"))  # last, because some scripts there have the names of test helpers
-policies = importlib.import_module("policies")
-
 PAGES, PICTURES = ROOT / "docs/guide/policies", ROOT / "docs/figures/policies"
 REFERENCE = (ROOT / "docs/reference/policies.md").read_text()
 LONGEST, LARGEST = 80, 40_000
@@ -61,7 +57,9 @@ def test_every_mc_guard_is_on_its_page() -> None:
 
 
 def test_picture_is_what_the_script_draws() -> None:
-    assert (PICTURES / f"{CHEAP}.svg").read_text() == policies.drawn(CHEAP), "tools/figures/policies.py draws it again"
+    assert (PICTURES / f"{CHEAP}.svg").read_text() == policies.drawn(CHEAP), (
+        f"`make figures FIGURES=policy-{CHEAP}` draws it again"
+    )
 
 
 def test_row_is_what_the_simulator_counts() -> None:

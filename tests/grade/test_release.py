@@ -59,7 +59,7 @@ def test_archive_lacks_the_reference_image_which_has_the_solutions(unpacked: Pat
     assert list((qemu.ROOT / "reference").glob("*.xz"))
     assert not [path for path in unpacked.rglob("*") if path.suffix == ".xz"] and not (unpacked / "reference").exists()
     shutil.copy(qemu.ROOT / "reference/tidemark.elf.xz", tmp_path / "innocent")
-    with pytest.raises(LabError, match=r"innocent holds the solution reference/tidemark.elf.xz"):
+    with pytest.raises(LabError, match="innocent is of the reference image"):
         release.check_no_solution(qemu.ROOT, tmp_path, LABS)
 
 

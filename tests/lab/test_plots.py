@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
-from types import ModuleType
 
 import numpy as np
 import pytest
+from figures.plots import sections
 from tidemark import qemu
 from tidemark.records import MEMBERS
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
@@ -35,17 +34,6 @@ def added() -> Iterator[None]:
     plots.PLOTS.remove(ADDED)
 
 
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """tools/figures/plots.py."""
-    place = qemu.ROOT / "tools/figures"
-    monkeypatch.syspath_prepend(str(place))
-    spec = importlib.util.spec_from_file_location("figures_plots", place / "plots.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def run(label: str) -> sources.Run:
     """Two samples, 10 and 30 switches after the start."""
     vm = dict.fromkeys(("pgfault", "pgmajfault", "workingset_refault", "pswpin", "pswpout"), 0)
@@ -55,7 +43,7 @@ def run(label: str) -> sources.Run:
 
 
 @pytest.mark.usefixtures("added")
-def test_new_plot_is_one_entry(script: ModuleType) -> None:
+def test_new_plot_is_one_entry() -> None:
     runs = [run("a"), run("b")]
     drawn = timelines.over_time(ADDED, runs)
     assert drawn.table["switches_per_s"] == [10, 10, 10, 10] and drawn.table["per_fault"] == [1, 2, 1, 2]
@@ -64,7 +52,7 @@ def test_new_plot_is_one_entry(script: ModuleType) -> None:
     chart = charts.of_plot(ADDED, runs)[0]
     assert chart["unit"] == "per s" and chart["blocks"][0] == [[2.0, 4.0], [10, 10]]
     assert [line["label"] for line in chart["series"]] == ["a", "b"] and chart["series"][0]["stepped"]
-    text = script.sections()["plots-of-runs"]
+    text = sections()["plots-of-runs"]
     assert "**`added`**. Many switches" in text
     assert "| `switches_per_s` | per s | Δ`switches` / Δ`t_us` |\n| `per_fault` | each | a tenth |" in text
 
@@ -100,7 +88,7 @@ def test_names_are_unique_and_pictures_are_there() -> None:
         assert (qemu.ROOT / f"docs/figures/{picture}.svg").exists(), picture
 
 
-def test_document_is_that_of_the_table(script: ModuleType) -> None:
+def test_document_is_that_of_the_table() -> None:
     text = (qemu.ROOT / "docs/reference/measuring.md").read_text("utf-8")
-    for name, body in script.sections().items():
-        assert f"<!-- figures:{name} -->\n\n{body}\n\n<!-- end -->" in text, "run tools/figures/plots.py in `make lab`"
+    for name, body in sections().items():
+        assert f"<!-- figures:{name} -->\n\n{body}\n\n<!-- end -->" in text, "`make figures FIGURES=plots` writes it"

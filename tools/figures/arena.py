@@ -1,26 +1,24 @@
-#!/usr/bin/env python3
 """The arena in numbers and pictures: `tidemark sweep arena`, its report, and one line for each row of the report. For
 the workloads on files also each number.
 
-The sweep stays in build/arena: an interrupted sweep continues, and finished runs are not repeated for the same image.
+An interrupted sweep continues, and finished runs are not repeated for the same image.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import tempfile
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
 
-from common import ROOT, host, publish, table
-from pictures import tidemark
-from tidemark.report import arena, figure, heatmap, sources
+from tidemark.report import arena, heatmap, sources
+from tidemark.report import figure as figures
 from tidemark.report.arena import Group, Map
 from tidemark.report.cells import Cell
 
-PLACE = ROOT / "docs/figures"
+from figures.common import host, table, tidemark
+from figures.entries import Figure
+
 LEVEL = ("level with the best: in faults", "in time")
 
 
@@ -74,43 +72,29 @@ def by_command(group: Group) -> str:
     return f"{commands}\n\n{table([group.of, *titles], rows)}"
 
 
-def publish_files(cells: list[Cell]) -> None:
-    """Publishes the table of the workloads with files on the disk."""
-    groups = arena.groups([cell for cell in cells if "/mnt/" in arena.run_of(cell)])
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as scratch:
-        figure.save(heatmap.figures(groups[0])[0], Path(scratch))
-        shutil.copy(f"{scratch}/{groups[0].name}.svg", PLACE / "arena-files.svg")
-    publish(
-        "arena-files",
-        f"`tidemark sweep arena`: {runs_of(groups)} runs; {host()}.\n\n" + "\n\n".join(map(by_command, groups)),
-    )
-
-
 def runs_of(groups: list[Group]) -> str:
     """The number of runs in all groups."""
     return f"{sum(len(some) for group in groups for some in group.runs.values()):,}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--done", type=Path, nargs="+", help="existing sweeps; for equal runs the last sweep counts")
-    parser.add_argument("--files", action="store_true", help="only the table of the workloads on files")
-    folders = parser.parse_args().done or [ROOT / "build/arena"]
-    if not parser.parse_args().done:
-        tidemark("sweep", "arena", "-o", str(folders[0]))
-    cells = sources.gather(folders).cells
-    publish_files(cells)
-    if parser.parse_args().files:
-        return
-    tidemark("report", *map(str, folders), "-o", str(ROOT / "build/arena-report"))
-    groups = arena.groups(cells)
+def with_files(cells: list[Cell]) -> list[Group]:
+    """The groups of the workloads with files on the disk."""
+    return arena.groups([cell for cell in cells if "/mnt/" in arena.run_of(cell)])
+
+
+def make(figure: Figure, work: Path) -> dict[str, str]:
+    tidemark("sweep", "arena", "-o", str(work / "arena"))
+    cells = sources.gather([work / "arena"]).cells
+    shutil.rmtree(work / "report", ignore_errors=True)
+    tidemark("report", str(work / "arena"), "-o", str(work / "report"))
+    groups, files = arena.groups(cells), with_files(cells)
     for group in groups:
-        shutil.copy(ROOT / f"build/arena-report/figures/{group.name}.svg", PLACE / f"{group.name}.svg")
-    publish(
-        "arena",
-        f"`tidemark sweep arena`: {runs_of(groups)} runs; {host()}.\n\n" + "\n\n".join(map(numbers, groups)),
-    )
-
-
-if __name__ == "__main__":
-    main()
+        shutil.copy(work / f"report/figures/{group.name}.svg", work / f"{group.name}.svg")
+    drawn = work / "files"
+    drawn.mkdir(exist_ok=True)
+    figures.save(heatmap.figures(files[0])[0], drawn)
+    shutil.copy(drawn / f"{files[0].name}.svg", work / "arena-files.svg")
+    return {
+        name: f"`tidemark sweep arena`: {runs_of(some)} runs; {host()}.\n\n" + "\n\n".join(map(tables, some))
+        for name, some, tables in (("arena", groups, numbers), ("arena-files", files, by_command))
+    }

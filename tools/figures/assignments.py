@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Draw the pictures of the replacement assignments, labs/*/*.svg, from new runs of this tree's policies.
+"""Draw the pictures of the replacement assignments, from new runs of this tree's policies.
 
 Fault curves come from the simulator. Resident pages and running processes come from the kernel, as the grader sees it.
 """
@@ -11,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
-from common import ROOT
 from matplotlib.axes import Axes
 from tidemark import compare, strings, vmsim
 from tidemark.grade.build import object_rules
@@ -23,12 +21,13 @@ from tidemark.grade.witness.playback import pages_of
 from tidemark.report import svg
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
 
+from figures.entries import ROOT, Figure
+
 LABELS = {"fifo": "FIFO", "clock": "CLOCK", "useonce": "2Q", "lru": "LRU", "min": "MIN"}
 LOOKS = {"fifo": Look(OF_POLICY["fifo"]), "clock": Look(OF_POLICY["clock"]), "useonce": Look(BLUE)}
 LOOKS |= {"lru": Look(ORANGE, "--"), "min": Look(BLACK, ":")}
 TAU_MS = (2, 8)
 WINDOW = 500_000  # instructions
-BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
 
 
 def faults(text: str, sizes: Sequence[int], policies: Sequence[str]) -> dict[str, list[int]]:
@@ -48,13 +47,16 @@ def draw(axes: Axes, sizes: Sequence[int], curves: Mapping[str, Sequence[int]], 
     heading(axes, title, wide=False)
 
 
-def curves(place: Path, policies: Sequence[str], texts: Mapping[str, Sequence[int]]) -> None:
-    """Draws a picture of fault curves, side by side."""
+def curves(figure: Figure, work: Path) -> None:
+    """Draws fault curves side by side: `policies`, on `strings`, which have numbers of frames [first, last, step]."""
+    matplotlib.rcParams.update(STYLE)
+    policies = figure.settings["policies"]
+    texts = {text: range(first, last + 1, step) for text, (first, last, step) in figure.settings["strings"].items()}
     picture, axes = canvas(1, len(texts), row_in=2.2)
     for each, (text, sizes) in zip(axes[0], texts.items()):
         draw(each, sizes, faults(text, sizes, policies), text)
     legend(picture, {LABELS[name]: LOOKS[name] for name in (*policies, "lru", "min")}, columns=5)
-    place.write_bytes(svg.drawn(picture))
+    (work / "curve.svg").write_bytes(svg.drawn(picture))
 
 
 def machine(folder: Path) -> Machine:
@@ -105,18 +107,10 @@ def who_runs(place: Path, made: Machine) -> None:
     place.write_bytes(svg.drawn(picture))
 
 
-def main() -> None:
+def course(figure: Figure, work: Path) -> None:
+    """The pictures of the lab about working sets."""
     matplotlib.rcParams.update(STYLE)
-    labs = ROOT / "labs"
-    zipf, sizes = "zipf:300,refs=6000", list(range(10, 301, 10))
-    curves(labs / "clock/curve.svg", ("fifo", "clock"), {BELADY: list(range(1, 7)), zipf: sizes})
-    strings_of_2q = {"scan:300,refs=6000": sizes[:20], "correlated:300,refs=6000": sizes[:20]}
-    curves(labs / "twoq/curve.svg", ("fifo", "clock", "useonce"), strings_of_2q)
     with tempfile.TemporaryDirectory() as folder:
         made = machine(Path(folder))
-        in_memory(labs / "workingset/in-memory.svg", made)
-        who_runs(labs / "workingset/who-runs.svg", made)
-
-
-if __name__ == "__main__":
-    main()
+        in_memory(work / "in-memory.svg", made)
+        who_runs(work / "who-runs.svg", made)

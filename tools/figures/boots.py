@@ -1,18 +1,20 @@
-#!/usr/bin/env python3
 """The time from the start of QEMU to the shell's prompt, with `make qemu`, on a quiet host and on a loaded one."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import select
 import statistics
 import subprocess
 import time
+from pathlib import Path
 
-from common import busy_loops, host, publish, qemu, table
+from tidemark import qemu
 
-QUIET_BOOTS = 20
+from figures.common import busy_loops, host, table
+from figures.entries import Figure
+
+QUIET_BOOTS, LOADED_BOOTS = 20, 200
 LOOPS = 3
 PROMPT = b"tidemark$ "
 TIMEOUT_S = 60
@@ -49,19 +51,10 @@ def row(name: str, boots: list[float | None]) -> list[object]:
     return [name, f"{len(reached)} of {len(boots)}", *spread]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--boots", type=int, default=200, help="number of boots on the loaded host (200)")
-    args = parser.parse_args()
+def make(figure: Figure, work: Path) -> str:
     quiet = [boot() for _ in range(QUIET_BOOTS)]
     with busy_loops(LOOPS):
-        loaded = [boot() for _ in range(args.boots)]
+        loaded = [boot() for _ in range(LOADED_BOOTS)]
     titles = ["host", "reached the prompt", "min s", "median s", "max s"]
     rows = [row("quiet", quiet), row(f"{LOOPS} busy loops", loaded)]
-    publish(
-        "boots", f"`make qemu`, wall seconds from the start of QEMU to the prompt; {host()}\n\n{table(titles, rows)}"
-    )
-
-
-if __name__ == "__main__":
-    main()
+    return f"`make qemu`, wall seconds from the start of QEMU to the prompt; {host()}\n\n{table(titles, rows)}"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The time of a clean build, in a copy of the tree in which only the C library is already built."""
 
 from __future__ import annotations
@@ -7,11 +6,11 @@ import os
 import shutil
 import statistics
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
-from common import ROOT, host, publish, table
+from figures.common import host, table
+from figures.entries import ROOT, Figure
 
 BUILDS = 3
 CORES = 2
@@ -20,6 +19,7 @@ FETCHED = ("musl", "venv")
 
 def copy_sources(to: Path) -> None:
     """Copies the tree as after a clone, with everything that was fetched."""
+    shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
     (to / "build").mkdir()
     for name in FETCHED:
@@ -34,21 +34,15 @@ def build_s(tree: Path) -> float:
     return time.monotonic() - start
 
 
-def main() -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+def make(figure: Figure, work: Path) -> str:
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:CORES])
     times = []
-    for _ in range(BUILDS):
-        with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-            tree = Path(folder, "tree")
-            copy_sources(tree)
-            times.append(build_s(tree))
+    for nr in range(BUILDS):
+        copy_sources(work / str(nr))
+        times.append(build_s(work / str(nr)))
+    os.sched_setaffinity(0, cores)
     rows = [[BUILDS, *(f"{f(times):.1f}" for f in (min, statistics.median, max))]]
-    publish(
-        "build",
-        f"`make -j{CORES}` after a clone, the C library already fetched; {host()}, {CORES} of them used\n\n"
-        + table(["builds", "min s", "median s", "max s"], rows, text_columns=0),
+    return f"`make -j{CORES}` after a clone, the C library already fetched; {host()}, {CORES} of them used\n\n" + table(
+        ["builds", "min s", "median s", "max s"], rows, text_columns=0
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,58 +1,83 @@
-"""Shared by the scripts of this folder: a run with its figures, load on the host, tables, and where they are published.
+"""Shared by the makers of figures: a run with its numbers, load on the host, tables.
 
-A table goes between `<!-- figures:NAME -->` and `<!-- end -->` in the only document that has such a pair: README.md or
-a page of docs/. So every table in the documents comes from a run, and stands in one place.
+A finished run is kept in the figure's folder until the figure is finished: after an interruption `measure` returns it.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import hashlib
 import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+from tidemark import qemu
+from tidemark.errors import FAILED, LabError
 
-from tidemark import qemu  # noqa: E402
+from figures import documents
+from figures.entries import ROOT
 
 T = TypeVar("T")
 R = TypeVar("R")
+RUNS = "runs"
+folder_of_runs: Path | None = None
+
+
+def keep_runs_in(work: Path) -> None:
+    """From now on, `measure` keeps runs in this figure's folder."""
+    global folder_of_runs
+    folder_of_runs = work / RUNS
+    folder_of_runs.mkdir(exist_ok=True)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run: `code` is one of qemu.OK ..., `wall_s` the host seconds from QEMU's start to its end."""
+    """A run that ended with status 0; `wall_s`: host seconds from QEMU's start to its end."""
 
-    code: int
     wall_s: float
     console: str
-    telemetry: bytes
+    telemetry: str
 
     def number(self, pattern: str) -> float:
         """The number that the first group of `pattern` finds in the console."""
         found = re.search(pattern, self.console, re.MULTILINE)
         if not found:
-            raise SystemExit(f"no line matches {pattern!r} in:\n{self.console}")
+            raise LabError(f"no line matches {pattern!r} in:\n{self.console}", FAILED)
         return float(found[1])
+
+    def program(self, name: str, key: str) -> float:
+        """A number of a program's line of results, which must say that no data were corrupt."""
+        self.number(rf"^R {name} .*corrupt=(0)\b")
+        return self.number(rf"^R {name} .*\b{key}=([\d.]+)")
+
+    @cached_property
+    def every_record(self) -> list[dict]:
+        records = [json.loads(line) for line in self.telemetry.splitlines()]
+        if not records or records[-1]["ev"] != "end":
+            raise LabError("the telemetry is not complete", FAILED)
+        return records
 
     def records(self, event: str) -> list[dict]:
         """The telemetry's records of one kind."""
-        records = [json.loads(line) for line in self.telemetry.decode("ascii").splitlines()]
-        if not records or records[-1]["ev"] != "end":
-            raise SystemExit("the telemetry is not complete")
-        return [record for record in records if record["ev"] == event]
+        return [record for record in self.every_record if record["ev"] == event]
+
+    @property
+    def last(self) -> dict:
+        """The last sample."""
+        return self.records("sample")[-1]
 
     @property
     def total_s(self) -> float:
@@ -74,9 +99,34 @@ class Outcome:
         """Major faults: those that waited for the disk."""
         return int(self.number(r"(\d+) of them major"))
 
+    @property
+    def killed(self) -> int:
+        """Processes killed for memory."""
+        return int(self.number(r"(\d+) killed for memory"))
 
-def measure(command: str, telemetry: bool = False, **settings: object) -> Outcome:
-    """Runs one command line in a fresh guest; `settings`: those of qemu.Settings. A failing run ends the script."""
+    @property
+    def waits(self) -> int:
+        """Waits for admission."""
+        return int(self.number(r"(\d+) waits for admission"))
+
+
+def measure(command: str, telemetry: bool = False, keep: bool = True, **settings: object) -> Outcome:
+    """Runs one command line in a fresh guest, or returns the kept run. `settings`: those of qemu.Settings. Raises
+    LabError if the run fails."""
+    words = json.dumps([command, telemetry, settings], sort_keys=True)
+    kept = (
+        folder_of_runs / f"{hashlib.sha256(words.encode()).hexdigest()[:24]}.json" if folder_of_runs and keep else None
+    )
+    if kept and kept.exists():
+        return Outcome(**json.loads(kept.read_text()))
+    found = run(command, telemetry, **settings)
+    if kept:
+        documents.write(kept, json.dumps(asdict(found)))
+    return found
+
+
+def run(command: str, telemetry: bool, **settings: object) -> Outcome:
+    """Runs one command line."""
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
         file = Path(folder, "telemetry")
         file.touch()
@@ -88,8 +138,17 @@ def measure(command: str, telemetry: bool = False, **settings: object) -> Outcom
         wall_s = time.monotonic() - start
         text = console.getvalue().decode("ascii", "replace").replace("\r", "")
         if code != qemu.OK:
-            raise SystemExit(f"{qemu.command_line(s)}\nended with {code}:\n{text[-2000:]}")
-        return Outcome(code, wall_s, text, file.read_bytes())
+            raise LabError(f"{qemu.command_line(s)}\nended with {code}:\n{text[-2000:]}", FAILED)
+        return Outcome(wall_s, text, file.read_text("ascii"))
+
+
+def tidemark(*words: str) -> None:
+    """Runs a command of the lab, as a reader would, prints its line, and discards its output."""
+    print("   ", "tidemark", shlex.join(words), file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "tidemark.cli", *words]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise LabError(f"tidemark {shlex.join(words)} ended with status {done.returncode}", FAILED)
 
 
 def in_parallel(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -117,36 +176,20 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], text_columns:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
+def digits(value: float) -> str:
+    """At least three significant digits, without an exponent."""
+    return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Median and range; the number alone if there is no range."""
+    least, middle, most = (digits(f(values)) for f in (min, median, max))
+    return middle if least == most else f"{middle} ({least} to {most})"
+
+
 def host() -> str:
     """Describes the host in half a sentence."""
     names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     version = subprocess.run(["qemu-system-i386", "--version"], capture_output=True, text=True).stdout
-    qemu = re.search(r"version (\S+)", version)
-    return f"QEMU {qemu[1] if qemu else '?'}, {os.cpu_count()} cores, {names[0] if names else 'unknown processor'}"
-
-
-def replaced(text: str, name: str, body: str) -> str | None:
-    """`text` with `body` between the markers of `name`; None if it has no such markers."""
-    pattern = re.compile(rf"(<!-- figures:{re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    if not pattern.search(text):
-        return None
-    return pattern.sub(lambda found: f"{found[1]}\n{body}\n\n{found[2]}", text)
-
-
-def publish(name: str, body: str) -> None:
-    """Prints `body`, and writes it to its place in the documents: there must be exactly one."""
-    print(f"\n{body}\n", flush=True)
-    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    new = {path: replaced(path.read_text(), name, body) for path in documents}
-    places = [path for path, text in new.items() if text is not None]
-    if len(places) != 1:
-        raise SystemExit(f"{len(places)} documents have a place for figures:{name}; there must be exactly one")
-    places[0].write_text(new[places[0]])
-
-
-def run_parts(about: str | None, parts: Mapping[str, Callable[[], None]]) -> None:
-    """The command line of a script with several tables: makes the named tables, or all."""
-    parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
-    for name in parser.parse_args().parts or parts:
-        parts[name]()
+    number = re.search(r"version (\S+)", version)
+    return f"QEMU {number[1] if number else '?'}, {os.cpu_count()} cores, {names[0] if names else 'unknown processor'}"

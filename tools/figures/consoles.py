@@ -1,16 +1,13 @@
-#!/usr/bin/env python3
 """Produces the terminal sessions in the documents: runs what consoles.toml describes, and records the output.
 
 Each table of consoles.toml is one text. `run` is a command of the host (`remove`: results of an earlier run), `type`
 are words for Tidemark's prompt, `steps` are commands for gdb on a machine that waits for it, after the commands of
 `before`, which are not shown. With `first`, the steps are taken at a place of the run that this command makes. `keep`
 are regular expressions: lines that match none are omitted, and one line `...` stands for omitted lines between others.
-Names given as arguments select the texts; without names, all are made.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -18,14 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from common import ROOT, publish, qemu
+from tidemark.errors import FAILED, LabError
+
+from figures.entries import ROOT, Figure
 
 sys.path.insert(0, str(ROOT / "tests/support"))
-
-try:
-    import tomllib
-except ModuleNotFoundError:
-    import tomli as tomllib
 
 from debugger import Session, marked, replayed, session
 from guest import PROMPT, Guest
@@ -49,7 +43,7 @@ def kept(text: str, patterns: list[str]) -> list[str]:
 
 def of_shell(entry: dict) -> list[str]:
     """Runs a command line of the host, and returns it with its output."""
-    environment = os.environ | {"INSTALL": "no", "PATH": f"{ROOT}/build/venv/bin:{os.environ['PATH']}"}
+    environment = os.environ | {"PATH": f"{ROOT}/build/venv/bin:{os.environ['PATH']}"}
     for result in entry.get("remove", []):
         shutil.rmtree(ROOT / result, ignore_errors=True)
     done = subprocess.run(
@@ -62,7 +56,7 @@ def of_shell(entry: dict) -> list[str]:
         text=True,
     )
     if (done.returncode == 0) == entry.get("fails", False):
-        raise SystemExit(f"{entry['run']}: status {done.returncode}\n{done.stdout}")
+        raise LabError(f"{entry['run']}: status {done.returncode}\n{done.stdout}", FAILED)
     return [f"$ {entry['run']}", *kept(done.stdout.replace("\r", ""), entry.get("keep", []))]
 
 
@@ -102,22 +96,8 @@ def told(entry: dict, found: Session) -> list[str]:
     return lines
 
 
-def text_of(entry: dict) -> str:
+def make(figure: Figure, work: Path) -> dict[str, str]:
     """The text as a Markdown block."""
-    make = of_place if "first" in entry else of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
-    return "```\n" + "\n".join(make(entry)) + "\n```"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="texts of consoles.toml; all, if no name is given")
-    args = parser.parse_args()
-    entries = tomllib.loads(Path(__file__).with_name("consoles.toml").read_text())
-    for name in args.names or entries:
-        publish(name, text_of(entries[name]))
-
-
-if __name__ == "__main__":
-    if not (ROOT / qemu.KERNEL).exists():
-        raise SystemExit("run `make` first")
-    main()
+    entry = figure.settings
+    text = of_place if "first" in entry else of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
+    return {figure.blocks[0]: "```\n" + "\n".join(text(entry)) + "\n```"}

@@ -1,24 +1,21 @@
-#!/usr/bin/env python3
 """The speed of computing a trace's curves on one core: references per second, and memory by distinct pages.
 
-Three traces: a program of the guest whose locality moves (or a trace given with --trace), references by Zipf's law,
+Three traces: a program of the guest whose locality moves, references by Zipf's law,
 and uniformly random references. The last two have no runs of references to one page and no phases of locality, as
 programs have; they show the worst case.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from common import ROOT, host, publish, table
 from tidemark.curves.analyse import some_thresholds
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lru import StackDistances
@@ -27,7 +24,11 @@ from tidemark.curves.queues import Queues
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
 from tidemark.curves.working_set import Intervals
+from tidemark.errors import FAILED, LabError
 from tidemark.trace.format import BLOCK_RUNS, Reader
+
+from figures.common import host, table
+from figures.entries import ROOT, Figure
 
 PROGRAM = "phase 8192 2048 100 30000"
 NR_PAGES = 1 << 16
@@ -41,6 +42,7 @@ WINDOW_DIVISORS = (1000, 100, 10)
 
 def record_program(folder: Path) -> Path:
     """Records a trace of a program of the guest."""
+    shutil.rmtree(folder / "run", ignore_errors=True)
     tidemark("trace", "record", PROGRAM, "--mem", "64M", "-q", "-o", str(folder / "run"))
     return folder / "run/trace.tmt"
 
@@ -52,7 +54,7 @@ def tidemark(*words: str) -> tuple[float, float]:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"{words} ended with {process.returncode}")
+        raise LabError(f"{words} ended with {process.returncode}", FAILED)
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
 
 
@@ -138,14 +140,10 @@ def row(name: str, batches: list[Batch]) -> list[object]:
     return cells
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--trace", type=Path, help="a trace file to use instead of the program's")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        trace = args.trace or record_program(Path(folder))
-        said = whole(trace, Path(folder))
-        rows = [row(args.trace.name if args.trace else f"`{PROGRAM}`", first_references(trace))]
+def make(figure: Figure, work: Path) -> str:
+    trace = record_program(work)
+    said = whole(trace, work)
+    rows = [row(f"`{PROGRAM}`", first_references(trace))]
     rng = np.random.default_rng(SEED)
     rows += [
         row(f"{kind.__name__}, {NR_PAGES:,} pages", list(single_references(kind(rng)))) for kind in (zipf, uniform)
@@ -153,14 +151,9 @@ def main() -> None:
     titles = ["trace", "references", "runs", "pages", "LRU, all sizes", "KiB", "WS and VMIN, all θ", "KiB"]
     titles += ["its size over time, 3 θ", "KiB", "MIN, all sizes", "KiB"]
     titles += [f"FIFO and CLOCK, {NR_SIZES} sizes", "KiB", "PFF, 32 τ", "KiB"]
-    publish(
-        "curves",
+    return (
         f"{said} Below, its first {NR_REFERENCES:,} references, and {DRAWN_REFERENCES:,} drawn ones. Million "
         "references a second of processor time on one core, and the memory of the arrays at the end. The trace is read "
         f"and selected beforehand. Median of {REPEATS}; {host()}. Runs: references to one page in a row count as many, "
-        "but cost as one; the last two traces have none.\n\n" + table(titles, rows),
+        "but cost as one; the last two traces have none.\n\n" + table(titles, rows)
     )
-
-
-if __name__ == "__main__":
-    main()

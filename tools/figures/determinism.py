@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Checks that exact runs are byte for byte the same on a loaded host, and measures waits for the disk.
 
 Ten runs of one command under each policy, while endless loops keep the host busy; their telemetry and consoles are
@@ -8,8 +7,10 @@ compared. Then one run that mostly waits for the disk, on a quiet host: its virt
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
-from common import busy_loops, host, in_parallel, measure, publish, table
+from figures.common import busy_loops, host, in_parallel, measure, table
+from figures.entries import Figure
 
 RUNS = 10
 LOOPS = 3
@@ -20,12 +21,12 @@ MEM = "24M"
 
 def distinct(policy: str) -> tuple[int, int, int]:
     """(different telemetries, different consoles, bytes of one telemetry) of RUNS runs."""
-    runs = in_parallel(lambda _: measure(COMMAND, telemetry=True, vm=policy, mem=MEM), range(RUNS))
-    telemetries = {hashlib.sha256(one.telemetry).digest() for one in runs}
+    runs = in_parallel(lambda _: measure(COMMAND, telemetry=True, keep=False, vm=policy, mem=MEM), range(RUNS))
+    telemetries = {hashlib.sha256(one.telemetry.encode()).digest() for one in runs}
     return len(telemetries), len({one.console for one in runs}), len(runs[0].telemetry)
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     rows = []
     with busy_loops(LOOPS):
         for policy in ("2q", "ws"):
@@ -33,17 +34,12 @@ def main() -> None:
             rows.append([f"`{COMMAND}`, `{policy}`", RUNS, f"{size:,}", telemetries, consoles])
     same = table(["run", "runs", "bytes of telemetry", "different telemetries", "different consoles"], rows)
 
-    wait = measure(WAITING, telemetry=True, vm="2q", mem=MEM)
+    wait = measure(WAITING, telemetry=True, keep=False, vm="2q", mem=MEM)
     titles = ["run", "virtual s", "utilisation %", "wall s", "wall s for 60 virtual"]
     per_minute = 60 * wait.wall_s / wait.total_s
     row = [f"`{WAITING}`, `2q`", f"{wait.total_s:.1f}", wait.utilisation, f"{wait.wall_s:.1f}", f"{per_minute:.1f}"]
     waiting = table(titles, [row])
-    publish(
-        "determinism",
+    return (
         f'`make qemu RUN="..." VM=... MEM={MEM} SWAP=sim:hdd TELEMETRY=FILE`; {host()}; the first table with '
-        f"{LOOPS} busy loops beside it, the second without.\n\n{same}\n\n{waiting}",
+        f"{LOOPS} busy loops beside it, the second without.\n\n{same}\n\n{waiting}"
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures how long grading takes, and checks that it repeats.
 
 One submission of the lab `clock`, from a built tree and from a clean copy of it, with and without the compiler's cache;
@@ -9,7 +8,6 @@ background, with the grades compared byte by byte.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import tarfile
 import tempfile
@@ -18,9 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from common import ROOT, busy_loops, host, in_parallel, publish, table
+from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import starters, tree
 from tidemark.grade.intake import lab
+
+from figures.common import busy_loops, host, in_parallel, table
+from figures.entries import ROOT, Figure
 
 LAB = "clock"
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
@@ -30,11 +31,10 @@ BUILT = 5
 
 def run(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> float:
     """Wall seconds of a command; another exit status than `status` ends the script."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     begun = time.monotonic()
-    done = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True)
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
     if done.returncode != status:
-        raise SystemExit(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise LabError(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}", FAILED)
     return time.monotonic() - begun
 
 
@@ -111,7 +111,7 @@ def different_grades(folder: Path) -> int:
         return len(set(in_parallel(grade, range(REPEATS))))
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as name:
         scratch = Path(name)
         first_s, again_s = from_clean(scratch / "tree")
@@ -130,11 +130,4 @@ def main() -> None:
                 different_grades(scratch),
             ],
         ]
-    publish(
-        "grading",
-        f"{host()}; the class: {', '.join(kinds)}; as many of each.\n\n{table(['what', 'measured'], rows)}",
-    )
-
-
-if __name__ == "__main__":
-    main()
+    return f"{host()}; the class: {', '.join(kinds)}; as many of each.\n\n{table(['what', 'measured'], rows)}"

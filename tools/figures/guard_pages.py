@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Draw docs/figures/policies/ for the guards' pages of the field guide, and fill their table, from runs of the machine.
+"""The pictures of the guards' pages of the field guide, from runs of the machine.
 
 The same work with and without a guard: how much memory each process has over time, and how long the work takes. The
 table covers several jitters, because under memory pressure small shifts are amplified; the pictures show the first.
@@ -7,35 +6,30 @@ table covers several jitters, because under memory pressure small shifts are amp
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from statistics import median
 
-from common import Outcome, in_parallel, measure, publish, table
-from policies import PLACE, STYLE, text
+from figures.common import Outcome, in_parallel, measure
+from figures.draw import Line
+from figures.entries import Figure
+from figures.policies import STYLE, text
 
-JOB = {"command": "thrash 8 4096 6 3000", "mem": "16M"}
-IDLE = {"command": "sh -c 'hog 6000 14 & sleep 2; hog 10000 1; wait'", "mem": "16M"}
-MACHINE = {"vm": "2q", "swap": "sim:hdd"}
-JITTERS = 3
+MACHINE = {"vm": "2q", "mem": "16M", "swap": "sim:hdd"}
 CHOSEN = {
     "token": "holder",
     "serialize": "runs",
     "tpf": "protected",
 }  # the name that a sample has for the preferred process
-GUARDS = {"token": "token", "serialize": "serialize", "loadctl": "loadctl", "tpf": "tpf tpf.pf_high=3"}
-PRESSES = ["mc62", "mc63", "mc64", *(f"{name} {name}.below=13" for name in ("mc72", "mc73", "mc74", "mc741", "mc75"))]
-IN_TABLE = ["none", "token", "serialize", "loadctl", "tpf", GUARDS["tpf"], *PRESSES]
 FREE = "free"
 SMALL_PAGES = 500  # a process with at most this many pages is not part of the work
 
 
-def run(job: Mapping[str, str], guard: str, jitter: int = 0) -> Outcome:
+def run(job: str, guard: str) -> Outcome:
     """One run, with its telemetry."""
-    cmdline = f"guard={guard} jitter={jitter}"
-    return measure(job["command"], telemetry=True, mem=job["mem"], cmdline=cmdline, timeout=1200, **MACHINE)
+    return measure(job, telemetry=True, cmdline=f"guard={guard} jitter=0", timeout=1200, **MACHINE)
 
 
 # --- memory of each process over time ---
@@ -138,7 +132,7 @@ ROWS_STYLE = """  .has { fill: #9cc7e4 } .preferred { fill: #0072b2 } .ends { st
 """
 
 
-def rows_picture(job: Mapping[str, str], guard: str) -> str:
+def rows_picture(job: str, guard: str) -> str:
     """The work without the guard and with it, one above the other, each with its own time axis."""
     without, with_it = in_parallel(lambda one: run(job, one), ["none", guard])
     height = HEAD + ROW * len(rows_of(without, "none")) + GAP
@@ -157,63 +151,39 @@ def rows_picture(job: Mapping[str, str], guard: str) -> str:
         *panel("2q, no guard", without, "none", 22),
         *panel(f"2q, guard={guard}", with_it, guard, 22 + height),
     ]
-    return svg(f"{job['command']} with and without guard={guard}", 22 + 2 * height, ROWS_STYLE, lines)
+    return svg(f"{job} with and without guard={guard}", 22 + 2 * height, ROWS_STYLE, lines)
 
 
 # --- how long it takes ---
 
 
-def measured(guard: str) -> tuple[list[float], list[int]]:
-    """(seconds from the start to the last end, major faults) of each jitter."""
-    runs = [run(JOB, guard, jitter) for jitter in range(JITTERS)]
-    return [one.total_s for one in runs], [one.major_faults for one in runs]
-
-
-def of_all(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
-    """The table: median and range."""
-    rows = [
-        (f"`guard={guard}`", f"{median(times):.1f}", f"{min(times):.1f} to {max(times):.1f}", f"{median(faults):,.0f}")
-        for guard, (times, faults) in found.items()
-    ]
-    given = f'`make qemu RUN="{JOB["command"]}" MEM={JOB["mem"]} VM=2q CMDLINE="guard=... jitter=N"`'
-    return f"{given}, N from 0 to {JITTERS - 1}.\n\n{table(['guard', 'median s', 'range s', 'major faults'], rows)}"
-
-
-def bars(found: Mapping[str, tuple[list[float], list[int]]]) -> str:
-    """The picture of mc62 to mc75: seconds, with a mark for each run and a bar for the median."""
-    longest, left = max(max(times) for times, _ in found.values()), 130
+def bars(_: Mapping[str, str], names: Sequence[str], lines: Sequence[Line], path: Path) -> None:
+    """The picture of mc62 to mc75, from the rows of the table of guards, whose first number is seconds: a mark for each
+    run and a bar for the median."""
+    found = {
+        row["guard"].split()[0]: values for row, (_, values, *_) in lines if row["guard"].startswith(("none", "mc"))
+    }
+    longest, left = max(map(max, found.values())), 130
     scale = (LEFT + WIDTH - left) / longest
-    lines = [text(left, 14, "seconds until all have ended; bar: median, marks: each run", "small")]
-    for nr, (guard, (times, _)) in enumerate(found.items()):
+    drawn = [text(left, 14, "seconds until all have ended; bar: median, marks: each run", "small")]
+    for nr, (guard, times) in enumerate(found.items()):
         y = 22 + 20 * nr
         fill = "#8a8a8a" if guard == "none" else "#9cc7e4"
-        lines.append(text(left - 6, y + 12, "no guard" if guard == "none" else guard.split()[0], "right"))
-        lines.append(f'<rect x="{left}" y="{y}" width="{scale * median(times):.1f}" height="15" style="fill:{fill}"/>')
-        lines += [f'<path class="run" d="M{left + scale * one:.1f} {y + 1}v13"/>' for one in times]
-        lines.append(text(f"{left + 6}", y + 12, f"{median(times):.0f} s"))
-    return svg(
-        "mc62 to mc75: how long the work takes",
-        30 + 20 * len(found),
-        "  .run { stroke: #d55e00; stroke-width: 2 }\n",
-        lines,
+        drawn.append(text(left - 6, y + 12, "no guard" if guard == "none" else guard, "right"))
+        drawn.append(f'<rect x="{left}" y="{y}" width="{scale * median(times):.1f}" height="15" style="fill:{fill}"/>')
+        drawn += [f'<path class="run" d="M{left + scale * one:.1f} {y + 1}v13"/>' for one in times]
+        drawn.append(text(f"{left + 6}", y + 12, f"{median(times):.0f} s"))
+    path.write_text(
+        svg(
+            "mc62 to mc75: how long the work takes",
+            30 + 20 * len(found),
+            "  .run { stroke: #d55e00; stroke-width: 2 }\n",
+            drawn,
+        )
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "names", nargs="*", choices=[[], *GUARDS, "prefetch", "table"], help="what to make; all, if no name is given"
-    )
-    names = parser.parse_args().names or [*GUARDS, "prefetch", "table"]
-    for name in names:
-        if name != "table":
-            picture = rows_picture(IDLE, name) if name == "prefetch" else rows_picture(JOB, GUARDS[name])
-            (PLACE / f"{name}.svg").write_text(picture)
-    if "table" in names:
-        found = dict(zip(IN_TABLE, in_parallel(measured, IN_TABLE)))
-        (PLACE / "mc.svg").write_text(bars({guard: found[guard] for guard in ("none", *PRESSES)}))
-        publish("guards-guide", of_all(found))
-
-
-if __name__ == "__main__":
-    main()
+def make(figure: Figure, work: Path) -> None:
+    """`guard`: its name and parameters; `job`: the command."""
+    guard, job = figure.settings["guard"], figure.settings["job"]
+    (work / Path(figure.files[0]).name).write_text(rows_picture(job, guard))

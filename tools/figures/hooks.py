@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The cost of a policy's decisions: the share of its hooks in the guest's instructions, for every policy of the tree.
 
 The kernel measures the time in hooks with the clock; in an exact run a nanosecond is an instruction. QEMU's plugin,
@@ -13,9 +12,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from common import ROOT, in_parallel, publish, table
-from pictures import tidemark
 from tidemark import profile, qemu, results, vmsim
+
+from figures.common import in_parallel, table, tidemark
+from figures.entries import ROOT, Figure
 
 RUN, MEM = "seqscan 38912 5", "42176K"
 
@@ -50,7 +50,7 @@ def row(policy: str) -> list[object]:
     return [f"`{policy}`", faults, scanned, thousands(hooks), thousands(of_file), thousands(checks), *shares]
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     titles = [
         "policy",
         "faults",
@@ -64,8 +64,4 @@ def main() -> None:
     how = f'`make qemu MEM={MEM} RUN="{RUN}" VM=...`, `SWAP={qemu.Settings().swap}`'
     # min and vmin need a future, which this run does not have
     rows = in_parallel(row, [name for name in vmsim.policies() if name not in vmsim.WITH_FUTURE])
-    publish("hooks", f"{how}; all: what the guest executed, counted by QEMU's plugin.\n\n{table(titles, rows)}")
-
-
-if __name__ == "__main__":
-    main()
+    return f"{how}; all: what the guest executed, counted by QEMU's plugin.\n\n{table(titles, rows)}"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The time that `tidemark run` adds to QEMU's own: start-up, hashes, checks, tables and the summary."""
 
 from __future__ import annotations
@@ -10,7 +9,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import host, publish, qemu, table
+from tidemark import qemu
+from tidemark.errors import FAILED, LabError
+
+from figures.common import host, table
+from figures.entries import Figure
 
 RUNS = (("true", "2q", "64M"), ("thrash 8 4096 10", "ws", "16M"), ("thrash 8 8192 10 12000", "ws", "24M"))
 REPEATS = 7
@@ -22,7 +25,7 @@ def seconds(command: list[str]) -> float:
     done = subprocess.run(command, cwd=qemu.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     took = time.monotonic() - start
     if done.returncode not in (0, 33):
-        raise SystemExit(f"{command} ended with {done.returncode}")
+        raise LabError(f"{command} ended with {done.returncode}", FAILED)
     return took
 
 
@@ -39,11 +42,7 @@ def row(run: str, policy: str, mem: str) -> list[object]:
     return [f"`{run}`", policy, mem, f"{before:.2f}", f"{after:.2f}", f"{after - before:.2f}"]
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     titles = ["run", "policy", "memory", "QEMU alone s", "`tidemark run` s", "added s"]
     rows = [row(*case) for case in RUNS]
-    publish("lab", f"Medians of {REPEATS}; {host()}\n\n{table(titles, rows, text_columns=3)}")
-
-
-if __name__ == "__main__":
-    main()
+    return f"Medians of {REPEATS}; {host()}\n\n{table(titles, rows, text_columns=3)}"

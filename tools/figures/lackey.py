@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Import of Lackey text on one core: lines per second, megabytes per second, peak memory; and reading the trace again.
 
 Two texts: a real program under Valgrind, with its references repeated to the full length; and lines from a seeded
@@ -8,7 +7,6 @@ is imported with two lengths: memory must not grow with the length.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import multiprocessing
 import os
@@ -16,16 +14,18 @@ import random
 import re
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from common import ROOT, host, publish, table
 from tidemark.trace import convert
 from tidemark.trace.format import Reader
 
+from figures.common import host, table
+from figures.entries import ROOT, Figure
+
 REPEATS = 3
+LENGTHS = [5_000_000, 50_000_000]
 PROGRAM = ["ls", "-laR", str(ROOT / "kernel")]
 SEED = 1
 PAGES = 1 << 18
@@ -117,20 +117,11 @@ def rows(folder: Path, lengths: list[int]) -> Iterator[list[object]]:
             yield row(name, path, folder / "out.tmt")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--lines", type=int, nargs="+", default=[5_000_000, 50_000_000], help="lengths of the texts")
-    args = parser.parse_args()
+def make(figure: Figure, work: Path) -> str:
     titles = ["text", "M lines", "pages", "M lines/s", "M lines/CPU s", "MB/s", "MiB before", "peak MiB"]
     titles += ["bits/reference", "read M references/s"]
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        found = list(rows(Path(folder), args.lines))
-    publish(
-        "lackey",
+    found = list(rows(work, LENGTHS))
+    return (
         f"`tidemark trace import FILE -o TRACE`, median of {REPEATS}, pinned to one core; {host()}. MiB before: what "
-        f"Python and the compiled code take.\n\n{table(titles, found)}",
+        f"Python and the compiled code take.\n\n{table(titles, found)}"
     )
-
-
-if __name__ == "__main__":
-    main()

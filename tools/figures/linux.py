@@ -1,13 +1,11 @@
-#!/usr/bin/env python3
 """The benchmark programs compared with Linux: guest instructions of the same binaries on Tidemark and on Linux.
 
 linux.toml has Linux's figures and their conditions. In an exact run an instruction is a nanosecond, so the times that
-the programs print are numbers of instructions. The programs are not part of the project: --bin gives their folder.
+the programs print are numbers of instructions. The programs are not part of the project: their folder is build/bench.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import tempfile
@@ -15,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import ROOT, in_parallel, measure, publish, qemu, table
+from tidemark import qemu
+from tidemark.errors import FAILED, LabError
 
-try:
-    import tomllib
-except ModuleNotFoundError:
-    import tomli as tomllib
+from figures.common import in_parallel, measure, table
+from figures.entries import ROOT, Figure, tomllib
 
+TOML, BENCH = Path(__file__).with_name("linux.toml"), ROOT / "build/bench"
 PROGRAMS = ("micro", "thrash", "seqscan", "btree", "phase", "vmrun")
 FOLDER = "bench"
 AIM = 0.5
@@ -93,7 +91,7 @@ def micro_table(linux: dict, flags: str) -> str:
     )
     missing = sorted(set(linux["micro"]) - set(ours))
     if missing:
-        raise SystemExit(f"micro did not print {missing}")
+        raise LabError(f"micro did not print {missing}", FAILED)
     rows = []
     for name, value in linux["micro"].items():
         asked = linux["sleeps"].get(name, 0)
@@ -124,7 +122,7 @@ def paging_run(case: tuple[str, str, str]) -> Paged:
         cmdline=CMDLINE,
     )
     if not re.search(r"corrupt=0\b", one.console):
-        raise SystemExit(f"{command}:\n{one.console}")
+        raise LabError(f"{command}:\n{one.console}", FAILED)
     us = one.number(r"^R .*?(?:total|scan|lookup|run)_us=(\d+)")
     own_us = sum(r["us"][0] for r in one.records("exit") if r["comm"] == command.split()[0])
     whole = "total_us=" in one.console  # the others do not time the filling
@@ -161,26 +159,17 @@ def swap_table(linux: dict, mem: str, flags: str) -> str:
     return table(["micro swap", "Linux", "Tidemark", "ratio", "why more than half"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", type=Path, required=True, help=f"folder with {', '.join(PROGRAMS)}")
-    args = parser.parse_args()
-    linux = tomllib.loads(Path(__file__).with_name("linux.toml").read_text())
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        initrd = Path(folder, "initramfs.cpio")
-        initramfs(args.bin, initrd)
-        flags = f"-initrd {initrd}"
-        mem = memory_for(linux["available_kib"], flags)
-        micro, swap, paging = micro_table(linux, flags), swap_table(linux, mem, flags), paging_table(linux, mem, flags)
-    publish(
-        "linux",
+def make(figure: Figure, work: Path) -> str:
+    linux = tomllib.loads(TOML.read_text())
+    initrd = work / "initramfs.cpio"
+    initramfs(BENCH, initrd)
+    flags = f"-initrd {initrd}"
+    mem = memory_for(linux["available_kib"], flags)
+    micro, swap, paging = micro_table(linux, flags), swap_table(linux, mem, flags), paging_table(linux, mem, flags)
+    return (
         f"The benchmark programs micro, thrash, seqscan, btree and phase, unchanged. Linux: {linux['conditions']} "
         f"Tidemark: exact runs.\n\nGuest instructions for one operation (or page, KiB, region), median; no "
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
         f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
-        f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}",
+        f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}"
     )
-
-
-if __name__ == "__main__":
-    main()

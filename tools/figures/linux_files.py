@@ -1,16 +1,14 @@
-#!/usr/bin/env python3
 """Files on ext2 compared with Linux: guest instructions of the same program and image on Tidemark and on Linux.
 
 The program is user/workloads/files.c, the disk virtio. QEMU's plugin (tools/plugin/count.c) counts what the whole
 machine executes between two marks. Time would be unsuitable: a host's disk answers at any time, and waiting is not
 work.
 
-    linux_files.py --linux TREE --busybox FILE    measures Linux, and writes its part of linux.toml
-    linux_files.py                                measures Tidemark, and compares
-
-TREE is the folder into which Debian's package linux-image was unpacked (dpkg -x), FILE the program of busybox-static
-for i386. This Linux mounts ext2 with ext4.ko. --module FILE uses ext2.ko instead, built from Debian's linux-source and
-linux-headers; it needs fewer instructions, and Tidemark is compared with it.
+The figures linux-ext4 and linux-ext2 measure Linux, and write their parts of linux.toml; linux-files measures Tidemark,
+and compares. build/linux is the folder into which Debian's package linux-image was unpacked (dpkg -x); beside, in the
+same folder, are `busybox`, the program of busybox-static for i386, and `ext2.ko`. Debian's Linux mounts ext2 with
+ext4.ko. ext2.ko, built from Debian's linux-source and linux-headers, needs fewer instructions, and Tidemark is compared
+with it.
 
 The cost of copying is measured in each kernel: a read of a cached page minus a read of one byte of it, and the same for
 writes. For each page that an operation copies in or out, this cost is subtracted.
@@ -18,7 +16,6 @@ writes. For each page that an operation copies in or out, this cost is subtracte
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import statistics
@@ -28,19 +25,18 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from common import ROOT, measure, publish, qemu, table
-from ext2_image import make_image
-from linux import ratio_cells, shown
-from tidemark import plugin
+from tidemark import plugin, qemu
+from tidemark.errors import FAILED, LabError
 from tidemark.qemu import mkinitramfs
 
-try:
-    import tomllib
-except ModuleNotFoundError:
-    import tomli as tomllib
+from figures.common import measure, table
+from figures.entries import ROOT, Figure, tomllib
+from figures.ext2_image import make_image
+from figures.linux import TOML, ratio_cells, shown
 
 PROGRAM = ROOT / "build/user/files"
-TOML = Path(__file__).with_name("linux.toml")
+LINUX = ROOT / "build/linux"
+BOOTS = 5
 MIB = 256
 NEAR = 0.05
 TIMEOUT_S = 900
@@ -115,18 +111,26 @@ def tidemark_console(flags: str) -> str:
     """Tidemark's output in one run."""
     command = f"{FILES}"
     return measure(
-        command, mem=f"{MIB}M", swap="none", cmdline="disk=virtio mount=vda", qemu_flags=flags, timeout=TIMEOUT_S
+        command,
+        keep=False,
+        mem=f"{MIB}M",
+        swap="none",
+        cmdline="disk=virtio mount=vda",
+        qemu_flags=flags,
+        timeout=TIMEOUT_S,
     ).console
 
 
 def figures(console: str, counts: str) -> Figures:
     """Instructions per call, by measurement: the program prints the number of pairs of marks of each."""
     if "corrupt=0" not in console:
-        raise SystemExit(f"the program did not end successfully:\n{console[-4000:]}")
+        raise LabError(f"the program did not end successfully:\n{console[-4000:]}", FAILED)
     names = re.findall(r"^R (\S+) +n=(\d+) min=", console, re.MULTILINE)
     lines = [[int(word) for word in line.split()] for line in counts.splitlines()]
     if len(lines) != sum(int(nr) for _, nr in names):
-        raise SystemExit(f"{len(lines)} pairs of marks were counted, the program reports others:\n{console[-4000:]}")
+        raise LabError(
+            f"{len(lines)} pairs of marks were counted, the program reports others:\n{console[-4000:]}", FAILED
+        )
     found = {}
     for name, nr in names:
         ours, lines = lines[: int(nr)], lines[int(nr) :]
@@ -134,11 +138,11 @@ def figures(console: str, counts: str) -> Figures:
     return found
 
 
-def several(console: Callable[[str], str], image: Path, boots: int) -> list[Figures]:
+def several(console: Callable[[str], str], image: Path) -> list[Figures]:
     """The figures of several runs, made one after another."""
     found = []
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        for _ in range(boots):
+        for _ in range(BOOTS):
             counts = Path(folder, "counts")
             text = console(devices(image, counts))
             found.append(figures(text, counts.read_text()))
@@ -173,16 +177,13 @@ def replace_section(text: str, name: str, body: str) -> str:
     return f"{text.rstrip()}\n\n{section}"
 
 
-def measure_linux(args: argparse.Namespace, image: Path) -> None:
-    """Boots Linux, and writes its figures into linux.toml."""
-    kernel = next(args.linux.glob("boot/vmlinuz-*"))
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        initrd = Path(folder, "initrd")
-        linux_initrd(args.linux, args.busybox, args.module, initrd)
-        runs = several(lambda flags: linux_console(kernel, initrd, flags), image, args.boots)
-    name, driver = (
-        ("ext2", "ext2.ko from its source, without extended attributes") if args.module else ("ext4", "ext4.ko")
-    )
+def linux_counts(figure: Figure, work: Path) -> None:
+    """Boots Linux, and writes its figures into linux.toml: `system` is ext4, or ext2 with the module for it."""
+    name, driver = figure.settings["system"], figure.settings["driver"]
+    kernel = next(LINUX.glob("boot/vmlinuz-*"))
+    make_image(work / "image")
+    linux_initrd(LINUX, LINUX / "busybox", LINUX / "ext2.ko" if name == "ext2" else None, work / "initrd")
+    runs = several(lambda flags: linux_console(kernel, work / "initrd", flags), work / "image")
     lines = [f'conditions = "{kernel.name}, {driver}, `-m {MIB}`, `-cpu qemu32`, `{CLOCK} {SLEEP}`; {spread(runs)}"']
     lines += [f"{name} = {value:.1f}" for name, value in medians(runs).items()]
     TOML.write_text(replace_section(TOML.read_text(), f"files_{name}", "\n".join(lines)))
@@ -195,10 +196,12 @@ def row(name: str, ext2: Figures, ext4: Figures, ours: Figures) -> list[object]:
     return [name, shown(peer), shown(mine), ratio, shown(other), shown(ext2[name]), shown(ours[name])]
 
 
-def compare(linux: dict, image: Path, boots: int) -> str:
+def make(figure: Figure, work: Path) -> str:
     """The table of both systems."""
+    linux = tomllib.loads(TOML.read_text())
     ext2, ext4 = linux["files_ext2"], linux["files_ext4"]
-    runs = several(tidemark_console, image, boots)
+    make_image(work / "image")
+    runs = several(tidemark_console, work / "image")
     ours = medians(runs)
     titles = ["operation", "Linux, ext2", "Tidemark", "ratio", "Linux, ext4 for ext2", "ext2, all", "Tidemark, all"]
     rows = [row(name, ext2, ext4, ours) for name in ours]
@@ -207,25 +210,3 @@ def compare(linux: dict, image: Path, boots: int) -> str:
         f"`MEM={MIB}M SWAP=none`, {spread(runs)}.\n\nGuest instructions for one call (page, file), without those "
         f"that copy data; in the last two columns with them.\n\n{table(titles, rows)}"
     )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--linux", type=Path, help="Debian's kernel package, unpacked: measure Linux")
-    parser.add_argument("--busybox", type=Path, help="a static busybox for i386")
-    parser.add_argument("--module", type=Path, help="ext2.ko for this kernel, instead of its ext4.ko")
-    parser.add_argument("--boots", type=int, default=5, help="number of boots (5)")
-    args = parser.parse_args()
-    if args.linux and not args.busybox:
-        parser.error("--linux needs --busybox")
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as folder:
-        image = Path(folder, "image")
-        make_image(image)
-        if args.linux:
-            measure_linux(args, image)
-        else:
-            publish("linux-files", compare(tomllib.loads(TOML.read_text()), image, args.boots))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measure the overload factor: the time of N jobs together over the sum of their times alone, for policies and guards.
 
 1 is a perfect batch system. These jobs fill all their memory before they work, so each has to be written out and read
@@ -9,10 +8,13 @@ process, which wakes every second, or every five. Five jitters each: the median,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import mean, median
 
-from common import Outcome, host, in_parallel, measure, publish, table
 from tidemark import bound
+
+from figures.common import Outcome, digits, host, in_parallel, measure, table
+from figures.entries import Figure
 
 N, SET_KIB, JITTERS = 10, 4096, 5
 JOB, MACHINE = f"thrash {{n}} {SET_KIB} 6 3000", {"mem": "16M", "swap": "sim:hdd"}
@@ -58,24 +60,19 @@ def measured(case: Case) -> list[float]:
     return found
 
 
-def digits(value: float) -> str:
-    """At least three significant digits, without an exponent."""
-    return f"{float(f'{value:.3g}') if value < 100 else round(value):,}"
-
-
-def spread(values: Sequence[float]) -> str:
-    """Median and range."""
+def every(values: Sequence[float]) -> str:
+    """Median and range, also of equal values."""
     return f"{digits(median(values))} ({digits(min(values))} to {digits(max(values))})"
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     batch, least = batch_and_least()
     cases = [(*combination, jitter) for combination in COMBINATIONS for jitter in range(JITTERS)]
     found = dict(zip(cases, in_parallel(measured, cases)))
     rows = []
     for combination in COMBINATIONS:
         totals, *others = zip(*(found[(*combination, jitter)] for jitter in range(JITTERS)))
-        rows.append((*combination, *map(spread, ([total / batch.alone_s for total in totals], *others))))
+        rows.append((*combination, *map(every, ([total / batch.alone_s for total in totals], *others))))
     together, by_turns = least.together_s / batch.alone_s, least.by_turns_s / batch.alone_s
     beside = [f"wakes every {ms // 1000} s: {which} ms" for ms in SLEEPS_MS for which in ("median", "worst")]
     titles = ("policy", "guard", f"overload factor, least possible {together:.1f}", "worst turnaround / mean", *beside)
@@ -84,8 +81,4 @@ def main() -> None:
         f"one alone takes {batch.alone_s / N:.3f} s. The least possible factor is {together:.2f}, or {by_turns:.2f} "
         "where the disk and the processor take turns"
     )
-    publish("overload", f"{commands}; {times}; {host()}.\n\n{table(titles, rows, text_columns=2)}")
-
-
-if __name__ == "__main__":
-    main()
+    return f"{commands}; {times}; {host()}.\n\n{table(titles, rows, text_columns=2)}"

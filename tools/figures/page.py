@@ -1,9 +1,6 @@
-#!/usr/bin/env python3
 """The page in Chromium: the same runs as in QEMU, and the times until its parts are visible.
 
-Needs `make page`, and takes minutes:
-
-page.py [qemu] [times]
+Both need `make page`, and take minutes.
 """
 
 from __future__ import annotations
@@ -19,8 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from common import ROOT, host, measure, publish, run_parts, table
 from playwright.sync_api import Page, sync_playwright
+
+from figures.common import host, measure, table
+from figures.entries import ROOT, Figure
 
 PAGE = (ROOT / "build/page/index.html").as_uri()
 SWAP = "sim:hdd,size=64M"
@@ -80,7 +79,7 @@ def counted(records: list[dict[str, Any]]) -> tuple[int, int, float]:
 def compared(run: str, memory: str, policy: str) -> list[str]:
     """A row of the table: each number in QEMU and in the page."""
     done = measure(run, telemetry=True, vm=policy, mem=memory, swap=SWAP, seed="1", cmdline=PARAMETERS)
-    true = counted([json.loads(line) for line in done.telemetry.decode().splitlines()])
+    true = counted([json.loads(line) for line in done.telemetry.splitlines()])
     cells = [
         (f"{a:,}", f"{b:,}") if isinstance(a, int) else (f"{a:.4f}", f"{b:.4f}")
         for a, b in zip(true, counted(in_page(run, memory, policy)))
@@ -88,11 +87,11 @@ def compared(run: str, memory: str, policy: str) -> list[str]:
     return [f"`{run}`", memory, f"`{policy}`", *(cell for pair in cells for cell in pair)]
 
 
-def qemu() -> None:
+def qemu(figure: Figure, work: Path) -> str:
     """The comparison with QEMU."""
     rows = [compared(run, memory, policy) for run, memory, policies in RUNS for policy in policies]
     titles = ["command", "memory", "policy", "faults, QEMU", "page", "major, QEMU", "page", "seconds, QEMU", "page"]
-    publish("page-qemu", f"`make qemu` as the page says it, and the page; {host()}\n\n{table(titles, rows, 3)}")
+    return f"`make qemu` as the page says it, and the page; {host()}\n\n{table(titles, rows, 3)}"
 
 
 def processor_s() -> float:
@@ -129,7 +128,7 @@ def row(name: str, link: str, there: str) -> list[str]:
     return [name, *(" / ".join(f"{f(one):.1f}" for f in (min, statistics.median, max)) for one in columns)]
 
 
-def times() -> None:
+def times(figure: Figure, work: Path) -> str:
     """Measures when the parts are visible."""
     titles = ["what", "first paint, s", "it is there, s", "processor time until then, s"]
     before = os.getloadavg()[0]
@@ -137,8 +136,4 @@ def times() -> None:
     version = re.sub(r"\s+built.*", "", os.popen("chromium --version 2>/dev/null").read().strip())
     about = f"From the opening of the file, {LOADS} times each: least / median / most"
     where = f"{version}, {host()}, a load of {before:.0f} from other work"
-    publish("page-times", f"{about}; {where}\n\n{table(titles, rows)}")
-
-
-if __name__ == "__main__":
-    run_parts(__doc__, {"qemu": qemu, "times": times})
+    return f"{about}; {where}\n\n{table(titles, rows)}"

@@ -1,14 +1,16 @@
-#!/usr/bin/env python3
 """The sections on figures in docs/reference/measuring.md, from the table of figures (tidemark.report.plots)."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from common import publish, table
 from tidemark.report.plots import PLOTS
 from tidemark.report.plots.plot import RUN, SWEEP, Line, Plot
+
+from figures.common import table
+from figures.entries import Figure
 
 WIDTH = 140
 
@@ -38,10 +40,5 @@ def sections() -> dict[str, str]:
     }
 
 
-def main() -> None:
-    for name, body in sections().items():
-        publish(name, body)
-
-
-if __name__ == "__main__":
-    main()
+def make(figure: Figure, work: Path) -> dict[str, str]:
+    return sections()

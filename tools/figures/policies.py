@@ -1,31 +1,26 @@
-#!/usr/bin/env python3
-"""Draw docs/figures/policies/NAME.svg, and fill the tables of the field guide, docs/guide/policies.
+"""The pictures and tables of the policies' pages of the field guide, docs/guide/policies.
 
 Each policy's own file runs in the simulator. The picture is its reference map on the same short string for all
 policies, so that pictures can be compared side by side. The tables count misses on long strings, with LRU and MIN
-(computed). Names given as arguments select policies; without names, all policies and the table of all. With --pictures
-no table is made.
+(computed).
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
-from common import ROOT, in_parallel, measure, publish, table
 from tidemark import compare, strings, vmsim
 from tidemark.strings import Given, References
 
-PLACE = ROOT / "docs/figures/policies"
+from figures.common import table
+from figures.entries import Figure, words
+
 LRU, MIN = compare.LRU, compare.MIN
 
 # --- the short string, and the policy's decisions on it ---
@@ -287,61 +282,22 @@ def table_of_all(policies: Sequence[str], counts: dict[tuple[str, str], int]) ->
     return table(["misses", *(f"`{name}`, {frames}" for name, frames in LONG.items()), "hits, short"], rows)
 
 
-# --- the whole machine: too many processes ---
-
-JOB, MACHINE = "thrash 8 4096 10", {"mem": "16M", "swap": "sim:hdd"}
-JITTERS = 3
+# --- the figures ---
 
 
-def on_machine(policy: str) -> list[tuple[float, int]]:
-    """(virtual seconds, major faults) of JOB with each jitter."""
-    runs = [measure(JOB, vm=policy, cmdline=f"jitter={n}", timeout=1200, **MACHINE) for n in range(JITTERS)]
-    return [(run.total_s, run.major_faults) for run in runs]
+def page(figure: Figure, work: Path) -> str:
+    """The picture and the table of one policy's page."""
+    (work / f"{figure.word}.svg").write_text(drawn(figure.word))
+    return own_table(figure.word, misses([figure.word]))
 
 
-def machine_table(policies: Sequence[str]) -> str:
-    """The duration of the work, fastest first."""
-    found = sorted(zip(policies, in_parallel(on_machine, policies)), key=lambda one: median(one[1]))
-    rows = []
-    for policy, runs in found:
-        times, faults = zip(*runs)
-        spread = f"{min(times):.1f} to {max(times):.1f}"
-        rows.append((f"[`{policy}`]({policy}.md)", f"{median(times):.1f}", spread, f"{median(faults):,.0f}"))
-    given = f'`make qemu RUN="{JOB}" MEM=16M VM=... CMDLINE=jitter=N`, N from 0 to {JITTERS - 1}.'
-    return f"{given}\n\n{table(['policy', 'median s', 'range s', 'major faults'], rows)}"
+def every(figure: Figure, work: Path) -> str:
+    """The table of all policies that have a page."""
+    there = words(figure.settings["policies"])
+    return table_of_all(there, misses(there))
 
 
-def write_strings(folder: Path) -> None:
-    """Writes short.txt and dead.txt, for `make sim TRACE=`."""
+def write_strings(figure: Figure, work: Path) -> None:
+    """short.txt and dead.txt, for `make sim TRACE=`."""
     for name, pages in (("short", short_string()), ("dead", dead_pages().pages)):
-        (folder / f"{name}.txt").write_text(" ".join(map(str, pages)) + "\n")
-
-
-def main() -> None:
-    there = [name for name in vmsim.policies() if (ROOT / f"docs/guide/policies/{name}.md").exists()]
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="policies with a page; all, if no name is given")
-    parser.add_argument("--pictures", action="store_true", help="make no tables")
-    parser.add_argument("--strings", type=Path, metavar="FOLDER", help="only write the strings to this folder")
-    parser.add_argument("--machine", action="store_true", help="only the table of the whole machine (minutes)")
-    args = parser.parse_args()
-    if args.strings:
-        return write_strings(args.strings)
-    if args.machine:
-        return publish("policies-machine", machine_table(there))
-    PLACE.mkdir(exist_ok=True)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, picture in zip(args.names or there, pool.map(drawn, args.names or there)):
-            (PLACE / f"{name}.svg").write_text(picture)
-    if args.pictures:
-        return None
-    counts = misses(args.names or there)
-    for name in args.names or there:
-        publish(f"policy-{name}", own_table(name, counts))
-    if not args.names:
-        publish("policies", table_of_all(there, counts))
-    return None
-
-
-if __name__ == "__main__":
-    main()
+        (work / f"{name}.txt").write_text(" ".join(map(str, pages)) + "\n")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The cost of recording: host time per load or store of a program, with the trace packed and written as in real use.
 
 Each run is made alternately with and without the plugin, REPEATS times, and the medians are compared: QEMU's time from
@@ -8,16 +7,17 @@ packing together. Telemetry and console must be byte for byte the same.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from common import host, publish, table
 from tidemark import experiment, qemu, results
 from tidemark.trace.record import KINDS, record
+
+from figures.common import host, table
+from figures.entries import Figure
 
 REPEATS = 3
 SETTINGS = qemu.Settings(vm="2q", mem="64M", swap="sim:hdd")
@@ -88,8 +88,7 @@ def row(settings: qemu.Settings, kinds: str, folder: Path) -> list[object]:
     ]
 
 
-def main() -> None:
-    argparse.ArgumentParser(description=__doc__.split("\n")[0]).parse_args()
+def make(figure: Figure, work: Path) -> str:
     titles = ["run", "kinds", "M loads and stores", "M runs", "plain s", "recorded s", "ns each", "CPU ns each"]
     titles += ["trace MB", "same bytes"]
     rows = []
@@ -98,12 +97,6 @@ def main() -> None:
             for kinds in KINDS:
                 settings = replace(SETTINGS, run=command, **changes)
                 rows.append(row(settings, kinds, Path(folder, f"{number}-{kinds}")))
-    publish(
-        "record",
-        f"`tidemark trace record`, {SETTINGS.swap}, median of {REPEATS} pairs of runs; {host()}\n\n"
-        + table(titles, rows, text_columns=2),
+    return f"`tidemark trace record`, {SETTINGS.swap}, median of {REPEATS} pairs of runs; {host()}\n\n" + table(
+        titles, rows, text_columns=2
     )
-
-
-if __name__ == "__main__":
-    main()

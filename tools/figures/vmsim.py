@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The speed of the simulator: references per second, for twelve policies, built for speed and with sanitizers.
 
 Measured in processor time of the simulator's process in user mode. It reads the string from a file, so that the
@@ -15,11 +14,12 @@ from __future__ import annotations
 
 import resource
 import subprocess
-import tempfile
 from pathlib import Path
 
-from common import host, measure, publish, table
 from tidemark import strings, vmsim
+
+from figures.common import host, measure, table
+from figures.entries import Figure
 
 NR_REFERENCES = 4_000_000
 CHECKED_REFERENCES = 200_000
@@ -74,23 +74,17 @@ def row(policy: str, files: dict[tuple[str, int, int], Path]) -> list[str]:
     return [f"`{policy}`", *speeds]
 
 
-def main() -> None:
+def make(figure: Figure, work: Path) -> str:
     step_ns = step_in_kernel()
     runs = [(text, references, step_ns) for references in (NR_REFERENCES, CHECKED_REFERENCES) for text in STRINGS]
     runs.append((LAST, NR_REFERENCES, strings.STEP_NS))
-    with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as name:
-        files = {run: written(*run, Path(name)) for run in runs}
-        rows = [row(policy, files) for policy in POLICIES]
+    files = {run: written(*run, work) for run in runs}
+    rows = [row(policy, files) for policy in POLICIES]
     checked = [f"{what}, sanitizers" for what in STRINGS.values()]
     titles = ["policy", *STRINGS.values(), *checked, f"{STRINGS[LAST]}, {strings.STEP_NS // 1000} µs a reference"]
-    publish(
-        "vmsim",
+    return (
         f"Million references a second of processor time in user mode; {', '.join(f'`{text}`' for text in STRINGS)}, of "
         f"{NR_REFERENCES:,} references each ({CHECKED_REFERENCES:,} with sanitizers), {FRAMES:,} frames; a reference "
         f"stands for {step_ns} ns, as in `{IN_KERNEL.format(refs=NR_IN_KERNEL)}`; best of {REPEATS}; {host()}.\n\n"
-        f"{table(titles, rows)}",
+        f"{table(titles, rows)}"
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -64,8 +64,8 @@ def wanted(tree: Path) -> list[Path]:
 
 
 def check_no_solution(tree: Path, folder: Path, labs: list[Lab]) -> None:
-    """Raises LabError if a solution, a part that students write, or a file of the reference image is in the folder under
-    any name."""
+    """Raises LabError if a solution, a part that students write, or a file of the reference image is in the folder
+    under any name."""
     images = {path.read_bytes() for path in tree.glob("reference/*.xz")}
     solutions = {(tree / file).read_text(): file for each in labs for file in each.files if (tree / file).is_file()}
     parts = {part: file for text, file in solutions.items() for part in (text, *cut.marked(text))}

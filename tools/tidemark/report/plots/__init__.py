@@ -2,7 +2,7 @@
 
 runs.py has the figures of runs, sweeps.py those of sweeps; plot.py says what an entry consists of. The pictures
 (timelines.py, bars.py, curves.py), the charts of the page (charts.py), the CSV files and the section on figures of
-docs/reference/measuring.md (tools/figures/plots.py writes it) all come from here. An entry with lines that have a
+docs/reference/measuring.md (`make figures FIGURES=plots` writes it) all come from here. An entry with lines that have a
 `source` is drawn over time, all runs on the same axes, and needs no other code; the others have their own functions
 in those files. docs/guide/add-a-plot.md explains it step by step.
 """
