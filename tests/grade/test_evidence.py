@@ -280,7 +280,7 @@ def test_kernel_that_does_not_fit_is_told(tmp_path: Path) -> None:
 # --- breaches ---
 
 
-@pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws"], "clock", "ws"))
+@pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws", "mglru", "s3fifo"], "clock", "ws", "2q"))
 def test_honest_policy_breaks_nothing(policy: str, tmp_path: Path) -> None:
     made = of_policy(policy, tmp_path).boot("thrash 4 2048 3", vm=policy, mem="10M")
     assert made.outcome is Outcome.RIGHT and made.evidence.breaches == []
@@ -295,7 +295,7 @@ DEEDS = {
     ),
     3: ("kernel data", r"cheat_select\(\) in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),
     4: ("kernel data", r"cheat_select\(\) in kernel/mm/policy/cheat.c writes to a field of a struct page that is not"),
-    5: ("rule of the seam", "the policy broke the rule 'none' of mm/policy.h"),
+    5: ("policy interface", "the policy broke the rule 'none' of mm/policy.h"),
     6: ("code control", "(the kernel executes, at 0x|jumps or returns to 0x).*"),
     7: ("control", "in kernel/mm/policy/cheat.c jumps or returns to 0x"),
     8: ("kernel data", "in kernel/mm/policy/cheat.c writes to max_pfn, which is not its own"),

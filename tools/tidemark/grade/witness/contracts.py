@@ -49,8 +49,7 @@ SIZES = (
 INCLUDES = '#include "mm/mm.h"\n#include "mm/policy.h"\n#include "mm/ghost.h"\n'
 
 OF_PAGE = """
-    page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_id_of page_vpn page_trap
-    page_mm
+    page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_vpn page_trap page_mm
 """
 OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_pid vm_prepage"
 OF_FILE = "seq_puts seq_putc show_u64"
@@ -66,6 +65,7 @@ def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
     made |= dict.fromkeys(("ghost_find", "ghost_add"), code(gives=Gives.SO_MANY, size=ghost))
     made |= dict.fromkeys(("kmalloc", "kzalloc"), code(gives=Gives.AS_ASKED))
     return made | {
+        "page_id_of": code(Argument.ANY, Argument.PAGE),  # first comes the place of the structure that it returns
         "vm_eligible": code(Argument.A_SCAN, Argument.PAGE),
         "vm_next_mm": code(Argument.PROCESS_OR_NONE),
         "vm_next_page": code(Argument.PROCESS, Argument.PAGE_OR_NONE),

@@ -37,7 +37,7 @@ MMAP_PAGES = range(0x40000, 0xB7000)  # where the kernel puts mappings, in pages
 @dataclass(frozen=True)
 class Breach:
     """An access of the student's code that it may not make. `what`: "user memory", "page of a program", "kernel data",
-    "rule of the seam", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it
+    "policy interface", "code", "control", "instruction", "memory", "argument", "stack" or "registers"; `text` says it
     in a sentence, `place` its place in the notation of `tidemark gdb`, unless the run itself shows it.
     """
 
@@ -182,7 +182,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
         ("page of a program", f"{code} accesses a page of a program through its frame, at {address:#x}"),
         ("kernel data", f"{code} writes to {kernel.variable(address)}, which is not its own"),
         ("kernel data", f"{code} writes to a field of a struct page that is not the policy's"),
-        ("rule of the seam", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
+        ("policy interface", f"the policy broke the rule '{kernel.text(address)}' of mm/policy.h; fifo took over"),
         ("code", f"the kernel executes, at {pc:#x}, what is not its code as it was linked"),
         ("control", f"{code} jumps or returns to {address:#x}, where nothing that it may use begins"),
         ("instruction", f"{code} executes, at {pc:#x}, what only the kernel's lower parts may do"),
@@ -193,7 +193,7 @@ def sentence(kernel: KernelMap, rule: int, pc: int, address: int) -> Breach:
     )
     what, text = rules[rule]
     written = f" --writes {address:#x}" if what == "kernel data" else ""
-    return Breach(what, function, address, text, "" if what == "rule of the seam" else f"--pc {pc:#x}{written}")
+    return Breach(what, function, address, text, "" if what == "policy interface" else f"--pc {pc:#x}{written}")
 
 
 def read(path: Path, kernel: KernelMap) -> Evidence:
