@@ -359,7 +359,10 @@ def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
     settings = replace(SMALL, run="thrash 2 512 3", qemu_flags=flags)
     result = experiment.run(settings, tmp_path / "result")
     assert result.meta["exit"] == qemu.NO_QEMU
-    assert plugin.complaint(result) == "the trace is lost, /dev/full cannot be written: No space left on device"
+    assert (
+        plugin.complaint(result.folder / results.QEMU_LOG)
+        == "the trace is lost, /dev/full cannot be written: No space left on device"
+    )
 
 
 @pytest.mark.parametrize(
@@ -368,7 +371,7 @@ def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
 )
 def test_the_plugin_refuses_bad_options(tmp_path: Path, options: str) -> None:
     result = experiment.run(replace(SMALL, qemu_flags=f"-plugin {plugin.PLUGIN},{options}"), tmp_path / "result")
-    assert result.meta["exit"] == qemu.NO_QEMU and plugin.complaint(result)
+    assert result.meta["exit"] == qemu.NO_QEMU and plugin.complaint(result.folder / results.QEMU_LOG)
 
 
 # The command.

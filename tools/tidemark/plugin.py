@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu, results
+from tidemark import qemu
 from tidemark.errors import BAD_INPUT, NO_TOOL, LabError
 
 PLUGIN = qemu.ROOT / "build/plugin/tidemark.so"
@@ -68,8 +68,7 @@ def flags(mode: str, reach: Callable[[Path], Path] = Path, /, **options: str | P
     return " -plugin " + shlex.quote(",".join(word.replace(",", ",,") for word in words))
 
 
-def complaint(result: results.Result) -> str:
-    """The plugin's last message if it gave up; "" if it did not."""
-    log = result.folder / results.QEMU_LOG
+def complaint(log: Path) -> str:
+    """The plugin's last message in the file of QEMU's messages if it gave up; "" if it did not."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return next((line.removeprefix(SAYS) for line in lines if line.startswith(SAYS)), "")

@@ -165,7 +165,7 @@ def check(result: results.Result, reception: Reception) -> None:
     """Raises LabError if the run ended in a way that makes its trace useless."""
     if reception.error:
         raise reception.error
-    if said := plugin.complaint(result):
+    if said := plugin.complaint(result.folder / results.QEMU_LOG):
         raise LabError(f"{said}; there is no trace", NO_TOOL)
     experiment.drop_refused(result)
     if result.meta["exit"] not in (qemu.OK, qemu.FAILED, qemu.TIMED_OUT):
