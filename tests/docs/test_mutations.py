@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PAGE = (qemu.ROOT / "docs/reference/mutations.md").read_text().replace("\\|", "|")
 ROWS = re.findall(r"^\| `(kernel/[\w./]+)` \| `(.+?)` \| ", PAGE, re.M)

@@ -12,7 +12,8 @@ import pytest
 from debugger import NO_TRACEBACK, Session, marked, replayed
 from gdbstub import Stub
 from lab import tidemark
-from tidemark import errors, kept, places, plugin, qemu, results
+from tidemark import errors, kept, places, results
+from tidemark.machine import plugin, qemu
 
 SIZE = 8 << 20
 RUN = ("--mem", "8M", "--swap", "sim:ssd", "-q")

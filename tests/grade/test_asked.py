@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from grading import solution
 from soak import soak_but
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import asked
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 from trials import Trial, changed, trial
 
 pytestmark = pytest.mark.graded

@@ -17,7 +17,6 @@ import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
-from tidemark import plugin, qemu
 from tidemark.grade.build import object_form, object_rules, tree
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
@@ -29,6 +28,7 @@ from tidemark.grade.judge.kinds import answers, found
 from tidemark.grade.model import Grade, Outcome
 from tidemark.grade.witness import memory, playback
 from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
+from tidemark.machine import plugin, qemu
 
 pytestmark = pytest.mark.graded
 

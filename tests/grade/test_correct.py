@@ -11,10 +11,10 @@ import pytest
 from grading import messages, submission
 from soak import soak_but
 from students import measure, unpacked
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 from trials import Trial, trial
 from variants import home, solutions
 

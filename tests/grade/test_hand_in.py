@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from grading import solution, starter, submission
 from lab import tidemark
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
 from tidemark.grade import grading
 from tidemark.grade.build import reading
@@ -18,6 +17,7 @@ from tidemark.grade.hand_back import text
 from tidemark.grade.hand_out import hand_in
 from tidemark.grade.intake import archive, choice, lab
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 

@@ -16,7 +16,6 @@ import pytest
 import textbook
 from grading import solution
 from soak import soak_but
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading, model
 from tidemark.grade.intake import lab
@@ -27,6 +26,7 @@ from tidemark.grade.witness import playback
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 from trials import changed, trial
 
 pytestmark = pytest.mark.graded

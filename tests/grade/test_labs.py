@@ -13,13 +13,13 @@ import pytest
 from grading import graded, messages, starter, submission
 from guest import boot
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import reading, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import starter as starters
 from tidemark.grade.intake import archive, lab
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

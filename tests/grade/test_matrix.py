@@ -9,13 +9,13 @@ from unittest import mock
 import pytest
 from grading import messages, submission
 from students import STATES, measure, others_become, unpacked
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import figures
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

@@ -9,11 +9,11 @@ from unittest import mock
 import pytest
 from grading import messages, submission
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading, model
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Outcome
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import machines, tree
 from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 

@@ -10,10 +10,10 @@ import pytest
 from debugger import NO_TRACEBACK, replayed
 from grading import solution, submission
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 from trials import changed
 
 pytestmark = pytest.mark.graded

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from guest import boot, first_miss, parse_summary
 from making import make
-from tidemark import qemu, telemetry
+from tidemark import telemetry
+from tidemark.machine import qemu
 
 POLICIES = sorted(
     path.stem
@@ -39,7 +40,14 @@ def test_help_lists_every_target_and_variable() -> None:
 
 def test_reference_has_the_table_of_variables() -> None:
     made = subprocess.run(
-        ["awk", "-v", "markdown=1", "-f", "tools/tidemark/variables.awk", "tools/tidemark/variables.txt"],
+        [
+            "awk",
+            "-v",
+            "markdown=1",
+            "-f",
+            "tools/tidemark/machine/variables.awk",
+            "tools/tidemark/machine/variables.txt",
+        ],
         cwd=qemu.ROOT,
         capture_output=True,
         text=True,
@@ -158,7 +166,7 @@ def test_waiting_for_a_key_nobody_can_press_is_a_hang() -> None:
 
 def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
     kept = tmp_path / "with blank, and comma.ndjson"
-    command = [sys.executable, "-m", "tidemark.qemu"]
+    command = [sys.executable, "-m", "tidemark.machine.qemu"]
     settings = {"RUN": f"echo begun; sleep {FOR_EVER}", "TELEMETRY": str(kept)}
     process = subprocess.Popen(
         command,

@@ -12,7 +12,8 @@ import libcachesim
 import pytest
 from soak import soak_but
 from test_models import model_of
-from tidemark import qemu, strings, vmsim
+from tidemark import strings, vmsim
+from tidemark.machine import qemu
 
 FRAMES = 100
 OFTEN = random.Random(1)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from guest import Result, boot
-from tidemark import qemu, summary, telemetry
+from tidemark import summary, telemetry
+from tidemark.machine import qemu
 
 HZ = 500
 THRASH = "thrash 6 2048 1 3000"

@@ -28,10 +28,11 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import compare, explain, qemu, strings, vmsim
+from tidemark import compare, explain, strings, vmsim
 from tidemark.commands import sim
 from tidemark.errors import FAILED
 from tidemark.grade.build import tree
+from tidemark.machine import qemu
 from tidemark.strings import Given
 from tidemark.trace.format import Writer
 

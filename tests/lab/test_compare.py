@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import accessed, compare, qemu, strings, vmsim
+from tidemark import accessed, compare, strings, vmsim
 from tidemark.cli import app
 from tidemark.commands.compare import fitting
 from tidemark.curves.misses import miss_ratios
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.machine import qemu
 from tidemark.trace.format import Writer
 from tidemark.trace.record import record
 from typer.testing import CliRunner

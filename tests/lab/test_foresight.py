@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from lab import tidemark
 from soak import soak_but
-from tidemark import experiment, foresight, future, qemu, results
+from tidemark import experiment, foresight, future, results
 from tidemark.errors import LabError
+from tidemark.machine import qemu
 
 QUICK = qemu.Settings(mem="16M", swap="sim:ssd")
 BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"

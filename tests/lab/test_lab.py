@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
+from tidemark import errors, live, repeat, results, spread, summary, telemetry
 from tidemark.commands import options, run
+from tidemark.machine import image, qemu
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":2}\n'

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import owners, qemu, results, telemetry
+from tidemark import owners, results, telemetry
 from tidemark.errors import LabError
+from tidemark.machine import qemu
 from tidemark.owners import OTHERS
 from tidemark.report import frames, page, sources
 from tidemark.watch.memory import Memory

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 from tidemark.records import MEMBERS
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
 from tidemark.report.plots.plot import RUNS, Line, Plot

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import errors, qemu, results, summary
+from tidemark import errors, results, summary
+from tidemark.machine import qemu
 from tidemark.report import (
     bars,
     cells,

@@ -13,7 +13,8 @@ from urllib.parse import unquote
 
 import pytest
 from pages import Opened
-from tidemark import qemu, strings, vmsim
+from tidemark import strings, vmsim
+from tidemark.machine import qemu
 
 DOCS = qemu.ROOT / "docs"
 GUIDE = sorted((DOCS / "guide").rglob("*.md"))

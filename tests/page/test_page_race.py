@@ -10,7 +10,8 @@ import guest
 import marionette
 import pytest
 from pages import Opened, link, raced
-from tidemark import qemu, telemetry
+from tidemark import telemetry
+from tidemark.machine import qemu
 
 STOP = "[...document.querySelectorAll('#race button.chief')].find((one) => one.textContent == 'Stop')?.click()"
 RUN, MEMORY = "thrash 3 2048 1", "8M"

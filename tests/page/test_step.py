@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from making import make
 from soak import soak_but
-from tidemark import explain, qemu, strings, vmsim
+from tidemark import explain, strings, vmsim
+from tidemark.machine import qemu
 
 OURS = Path(__file__).parent
 BUILT = ("build/step/step.wasm", "build/step/step.json")

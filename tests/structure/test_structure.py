@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 from structure import draw, includes, source
-from tidemark import qemu
 from tidemark.grade.build import solution_files
+from tidemark.machine import qemu
 
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body

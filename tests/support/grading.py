@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade
+from tidemark.machine import qemu
 
 
 def solution(file: str) -> str:

@@ -1,7 +1,7 @@
 """Runs the guest for tests: `boot` for one command, `Guest` for a session at the prompt.
 
-Both start QEMU through tidemark.qemu, like everything else. Timeouts here are limits of host time after which a test
-fails; nothing waits for a fixed time.
+Both start QEMU through tidemark.machine.qemu, like everything else. Timeouts here are limits of host time after which a
+test fails; nothing waits for a fixed time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from types import TracebackType
 
 import members
 import pexpect
-from tidemark import qemu, telemetry
+from tidemark import telemetry
+from tidemark.machine import qemu
 
 PROMPT = "tidemark$ "
 CONTEXT_LINES = 12

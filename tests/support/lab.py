@@ -11,7 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tidemark import cli, qemu
+from tidemark import cli
+from tidemark.machine import qemu
 
 LIMIT_S = 240
 

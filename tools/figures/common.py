@@ -25,7 +25,7 @@ from typing import TypeVar
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from tidemark import qemu  # noqa: E402
+from tidemark.machine import qemu  # noqa: E402
 
 T = TypeVar("T")
 R = TypeVar("R")

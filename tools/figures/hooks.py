@@ -15,7 +15,8 @@ from pathlib import Path
 
 from common import ROOT, in_parallel, publish, table
 from pictures import tidemark
-from tidemark import profile, qemu, results, vmsim
+from tidemark import profile, results, vmsim
+from tidemark.machine import qemu
 
 RUN, MEM = "seqscan 38912 5", "42176K"
 

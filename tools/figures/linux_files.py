@@ -31,8 +31,8 @@ from pathlib import Path
 from common import ROOT, measure, publish, qemu, table
 from ext2_image import make_image
 from linux import ratio_cells, shown
-from tidemark import plugin
-from tidemark.qemu import mkinitramfs
+from tidemark.machine import plugin
+from tidemark.machine.qemu import mkinitramfs
 
 try:
     import tomllib

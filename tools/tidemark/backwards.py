@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark import places, qemu
+from tidemark import places
 from tidemark.errors import NO_TOOL, LabError
+from tidemark.machine import qemu
 
 VARIABLE = "TIDEMARK_PLACES"  # in gdb's environment: the descriptor of gdb's end of the socket
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 REPETITION = ("seed", "jitter")
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import image, qemu, results, telemetry
+from tidemark import results, telemetry
 from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, USAGE, LabError
+from tidemark.machine import image, qemu
 
 KILLED = "killed by signal"
 

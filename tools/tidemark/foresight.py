@@ -16,9 +16,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tidemark import compare, experiment, future, parameters, qemu, repeat, results, strings
+from tidemark import compare, experiment, future, repeat, results, strings
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_json
+from tidemark.machine import parameters, qemu
 from tidemark.trace import owned
 from tidemark.trace.pack import SPACES
 from tidemark.trace.record import Progress, Recording, record

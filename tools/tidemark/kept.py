@@ -14,9 +14,10 @@ import re
 import shutil
 from pathlib import Path
 
-from tidemark import image, plugin, qemu, repeat, results
+from tidemark import repeat, results
 from tidemark.errors import LabError
 from tidemark.files import copy_atomically
+from tidemark.machine import image, plugin, qemu
 
 FOLDER = "image"
 STORE = qemu.ROOT / "build/images"

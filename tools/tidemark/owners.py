@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tidemark import plugin
 from tidemark.errors import LabError
+from tidemark.machine import plugin
 from tidemark.telemetry import Telemetry
 
 FILE = "owners.ndjson"

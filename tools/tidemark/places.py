@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, plugin, qemu, results, telemetry
+from tidemark import experiment, results, telemetry
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
+from tidemark.machine import plugin, qemu
 
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 # Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.

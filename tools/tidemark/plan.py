@@ -43,8 +43,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import disk, parameters, qemu
 from tidemark.errors import LabError
+from tidemark.machine import disk, parameters, qemu
 
 if sys.version_info >= (3, 11):
     import tomllib

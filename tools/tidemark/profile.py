@@ -28,8 +28,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, plugin, qemu, results, telemetry
+from tidemark import experiment, results, telemetry
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import plugin, qemu
 
 USER, IDLE, OTHERS, BOOT = "user", "idle", "(others)", "(boot)"
 KERNEL = "(kernel)"

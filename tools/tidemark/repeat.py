@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from tidemark import results
-from tidemark.disk import made_anew
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.machine.disk import made_anew
 
 
 def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
-    """Raises LabError if the result cannot be repeated with `image` (see tidemark.image.describe), or was changed."""
+    """Raises LabError if the result cannot be repeated with `image` (see machine.image.describe), or was changed."""
     meta = result.meta
     if meta["state"] != "done":
         raise LabError(f"{result.folder} is a run that was not finished ({meta['state']}): it cannot be compared")

@@ -21,9 +21,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu, telemetry
+from tidemark import telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import check_folder, sha256, write_csv, write_json
+from tidemark.machine import parameters, qemu
 
 SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"

@@ -17,8 +17,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark import cluster, estimate, qemu, results
+from tidemark import cluster, estimate, results
 from tidemark.errors import LabError
+from tidemark.machine import qemu
 from tidemark.plan import Cell
 from tidemark.sweep import DONE, FAILED, Sweep
 from tidemark.telemetry import TelemetryError

@@ -361,8 +361,8 @@ def recorded(name: str, command: str) -> References:
     """The references of a program in a fresh guest, recorded once for each image (an exact run is always the same)."""
     import tempfile
 
-    from tidemark import qemu
     from tidemark.files import copy_atomically
+    from tidemark.machine import qemu
     from tidemark.trace.format import Reader
     from tidemark.trace.record import record
 

@@ -33,9 +33,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark import estimate, qemu, results, summary, telemetry
+from tidemark import estimate, results, summary, telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import check_folder, move, write_atomically, write_csv, write_json
+from tidemark.machine import qemu
 from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
 
 SCHEMA = 1

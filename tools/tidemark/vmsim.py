@@ -20,8 +20,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from tidemark import future, qemu
+from tidemark import future
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.machine import qemu
 from tidemark.strings import References
 
 POLICIES = Path("kernel/mm/policy")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import files, qemu
+from tidemark import files
 from tidemark.commands import options
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.model import Grade, Graded, Lab

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.commands import options
 from tidemark.commands.sweep import Bar, say, where_to_run
 from tidemark.errors import FAILED, USAGE, LabError
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade import class_run, isolation

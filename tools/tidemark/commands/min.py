@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import image, repeat, results
+from tidemark import repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
 from tidemark.files import check_folder
 from tidemark.live import LiveLine
+from tidemark.machine import image
 
 if TYPE_CHECKING:
     from tidemark.foresight import Outcome

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from tidemark import output, parameters, qemu
-from tidemark.disk import REAL, absolute
-from tidemark.disk import check as check_disk
+from tidemark import output
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import parameters, qemu
+from tidemark.machine.disk import REAL, absolute
+from tidemark.machine.disk import check as check_disk
 
 DEFAULT = qemu.Settings()
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, qemu, results
+from tidemark import experiment, results
 from tidemark import profile as profiles_of
 from tidemark.commands import options
 from tidemark.errors import NO_SPACE, USAGE, LabError
 from tidemark.live import LiveLine
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.profile import Profile

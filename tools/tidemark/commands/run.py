@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import experiment, kept, qemu, results, spread, summary
+from tidemark import experiment, kept, results, spread, summary
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
 from tidemark.live import LiveLine
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from rich.table import Table

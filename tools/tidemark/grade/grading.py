@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, tree
@@ -22,6 +21,7 @@ from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness import to_debug
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
+from tidemark.machine import image, qemu
 
 MOST_SOURCE = 1 << 20
 KERNEL = (qemu.KERNEL, qemu.INITRD)

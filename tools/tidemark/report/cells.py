@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tidemark import qemu
+from tidemark.machine import qemu
 from tidemark.plan import IDEAL
 
 PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"

@@ -16,8 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu, results, story, summary, sweep, thrashing
+from tidemark import results, story, summary, sweep, thrashing
 from tidemark.errors import LabError
+from tidemark.machine import parameters, qemu
 from tidemark.plan import IDEAL, VARIABLES
 from tidemark.report import yardstick
 from tidemark.report.cells import Cell

@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, output, plugin, qemu, results, telemetry
+from tidemark import experiment, output, results, telemetry
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.machine import plugin, qemu
 from tidemark.trace.format import SUFFIX, Writer
 from tidemark.trace.pack import Note, Packer, example
 

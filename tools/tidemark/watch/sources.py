@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from tidemark import experiment, image, qemu, results, telemetry
+from tidemark import experiment, results, telemetry
 from tidemark.errors import LabError
+from tidemark.machine import image, qemu
 from tidemark.telemetry import TelemetryError
 
 META_EVERY_S = 0.5

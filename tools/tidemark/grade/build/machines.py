@@ -25,10 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import kept, plugin, qemu, results
+from tidemark import kept, results
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import tree as trees
+from tidemark.machine import plugin, qemu
 
 if sys.version_info >= (3, 11):
     import tomllib

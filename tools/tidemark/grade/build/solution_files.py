@@ -15,12 +15,12 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically
 from tidemark.grade.build.tree import MANIFEST
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 LIST, STARTER = "solution.txt", "starter"
 WRITER = "PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files"

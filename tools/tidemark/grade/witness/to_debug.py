@@ -9,8 +9,9 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidemark import experiment, image, kept, plugin, qemu, results
+from tidemark import experiment, kept, results
 from tidemark.grade.build.workspace import Workspace
+from tidemark.machine import image, plugin, qemu
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,11 @@ from typing import Any, BinaryIO
 
 import mkinitramfs
 
-from tidemark import covered, disk
-from tidemark.disk import BadSetting as BadSetting
 from tidemark.errors import LabError
+from tidemark.machine import coverage, disk
+from tidemark.machine.disk import BadSetting as BadSetting
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 # QEMU starts in the image's folder, so that these names, which the kernel is told, are the same in every copy.
 PROGRAM = "qemu-system-i386"
@@ -274,7 +274,7 @@ def qemu_command(
     else:
         words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
     words += shlex.split(s.qemu_flags)
-    words += [] if gdb or s.prefix else covered.arguments(s.image / KERNEL, words)
+    words += [] if gdb or s.prefix else coverage.arguments(s.image / KERNEL, words)
     if gdb:
         words += ["-S", "-gdb", f"tcp:localhost:{s.gdb_port}"]
         # With interrupts off, a step advances QEMU's clock to its next timer, which may be the watchdog's.

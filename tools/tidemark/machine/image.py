@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, NO_TOOL, LabError
 from tidemark.files import sha256
+from tidemark.machine import qemu
 
 LEAST_QEMU = (6, 2)
 

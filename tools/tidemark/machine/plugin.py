@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, NO_TOOL, LabError
+from tidemark.machine import qemu
 
 PLUGIN = qemu.ROOT / "build/plugin/tidemark.so"
 SYMBOLS = qemu.KERNEL + ".nm"
