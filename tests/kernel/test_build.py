@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from guest import boot, first_miss, parse_summary
 from making import make
-from tidemark import telemetry
 from tidemark.machine import qemu
+from tidemark.telemetry import stream
 
 POLICIES = sorted(
     path.stem
@@ -189,7 +189,7 @@ def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
 def test_telemetry_is_kept_where_asked(tmp_path: Path) -> None:
     kept = tmp_path / "run.ndjson"
     assert make("qemu", "RUN=true", f"TELEMETRY={kept}").returncode == 0
-    assert telemetry.read(kept).whole
+    assert stream.read(kept).whole
 
 
 def test_second_build_has_nothing_to_do() -> None:

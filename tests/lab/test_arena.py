@@ -14,7 +14,7 @@ from tidemark import plan, summary, sweep
 from tidemark.plan import IDEAL
 from tidemark.report import arena, heatmap, maps, sources, yardstick
 from tidemark.report.cells import Cell, axes
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 PLAN = """
 mem = "9M"

@@ -6,7 +6,7 @@ import pytest
 from tidemark import summary
 from tidemark.report import quantities
 from tidemark.report.plots.runs import SPACE_TIME
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 
 def ended() -> dict:

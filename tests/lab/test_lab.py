@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors, live, repeat, results, spread, summary, telemetry
+from tidemark import errors, repeat, results, spread, summary
 from tidemark.commands import options, run
 from tidemark.machine import image, qemu
+from tidemark.telemetry import live, stream
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":2}\n'
@@ -193,8 +194,8 @@ def test_rerun_of_no_result_is_explained(copy: Path, spoil: object, said: str) -
 def test_telemetry_that_is_not_whole_says_where(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "telemetry.ndjson"
     path.write_text(text)
-    with pytest.raises(telemetry.TelemetryError, match=said):
-        telemetry.read(path)
+    with pytest.raises(stream.TelemetryError, match=said):
+        stream.read(path)
 
 
 def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> None:
@@ -202,7 +203,7 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     source, path, records = random.Random(seed), tmp_path / "stream", []
-    follower = telemetry.Follower(path)
+    follower = stream.Follower(path)
     assert follower.poll() == []
     with path.open("w") as file:
         while text:
@@ -212,7 +213,7 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
             text = text[cut:]
             records += follower.poll()
     assert [record["seq"] for record in records] == list(range(len(records)))
-    assert records == telemetry.parse((whole / "telemetry.ndjson").read_text())
+    assert records == stream.parse((whole / "telemetry.ndjson").read_text())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from tidemark import results
 from tidemark.report import figure, overview, quantities, sources
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 
 def sample(t_us: int, idle_us: int, **more: object) -> dict:

@@ -9,11 +9,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 from tidemark.machine import qemu
-from tidemark.records import MEMBERS
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
 from tidemark.report.plots.plot import RUNS, Line, Plot
 from tidemark.results import Result
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.records import MEMBERS
+from tidemark.telemetry.stream import Telemetry
 
 ADDED = Plot(
     name="added",

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from tidemark import cli, procs
 from tidemark.errors import LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 from typer.testing import CliRunner
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -27,7 +27,7 @@ from tidemark.report import (
     timelines,
 )
 from tidemark.report.plots import runs as plots
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")
 SIZES = np.array([16, 18, 20, 22, 24, 28, 32, 40], float)

@@ -11,7 +11,7 @@ from scenes import END, START, numbered, pressure, process, recorded, sample, wr
 from tidemark import results
 from tidemark.errors import LabError
 from tidemark.machine import qemu
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 from tidemark.watch import draw, model, sources, table
 from tidemark.watch.model import Pressure, Recording
 from tidemark.watch.player import Player

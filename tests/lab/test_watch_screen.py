@@ -20,7 +20,7 @@ from soak import soak_but
 from tidemark import cli, results
 from tidemark.errors import BAD_INPUT, INTERRUPTED, LabError
 from tidemark.machine import qemu
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 from tidemark.watch.app import Help, Watch
 from tidemark.watch.player import Player
 from typer.testing import CliRunner

@@ -17,8 +17,8 @@ from types import TracebackType
 
 import members
 import pexpect
-from tidemark import telemetry
 from tidemark.machine import qemu
+from tidemark.telemetry import stream
 
 PROMPT = "tidemark$ "
 CONTEXT_LINES = 12
@@ -59,9 +59,9 @@ class Result:
     @cached_property
     def telemetry(self) -> list[dict]:
         """The records in order. Raises TelemetryError if they are incomplete or violate the schema."""
-        records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        records = stream.parse(self.raw_telemetry.decode("ascii", "replace"))
         if wrong := [problem for record in records for problem in members.problems(record)]:
-            raise telemetry.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
+            raise stream.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
         return records
 
     def tail(self, lines: int = 40) -> str:

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from tidemark import results, telemetry
+from tidemark import results
 from tidemark.errors import LabError
 from tidemark.jit import compiled
+from tidemark.telemetry import stream
 from tidemark.trace import MAX_SPACES
 from tidemark.trace.format import Reader
 from tidemark.trace.record import TRACE
@@ -92,7 +93,7 @@ def referenced_pages(
     return dict(zip(ends, parts))
 
 
-def process_samples(told: telemetry.Telemetry, pid: int, since_us: int) -> list[tuple[int, int, int]]:
+def process_samples(told: stream.Telemetry, pid: int, since_us: int) -> list[tuple[int, int, int]]:
     """(machine time, time in user mode, accessed pages) of a process, in µs and pages, per sample with progress."""
     rows = [
         (sample["t_us"], process["user_us"], process["nap"])
@@ -104,7 +105,7 @@ def process_samples(told: telemetry.Telemetry, pid: int, since_us: int) -> list[
     return [row for before, row in zip([(0, -1, 0), *rows], rows) if row[1] > before[1]]
 
 
-def instructions_per_us(told: telemetry.Telemetry, space: dict[str, Any]) -> float:
+def instructions_per_us(told: stream.Telemetry, space: dict[str, Any]) -> float:
     """Instructions of the trace per microsecond that the kernel accounts to user mode: a little less than 1000."""
     ended = next((exit_ for exit_ in told.exits if exit_["pid"] == space["pid"]), None)
     if ended is None or not space.get("whole") or not ended["us"][0]:
@@ -118,7 +119,7 @@ def last_spaces(reader: Reader) -> list[dict[str, Any]]:
     return list(by_pid.values())
 
 
-def opened(folder: Path) -> tuple[telemetry.Telemetry, Reader]:
+def opened(folder: Path) -> tuple[stream.Telemetry, Reader]:
     """Telemetry and trace of a recorded run. Raises LabError if there are none that can be compared."""
     trace = folder / TRACE
     if not trace.exists():

@@ -35,7 +35,7 @@ from tidemark import experiment, results
 from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
 from tidemark.files import sha256, write_atomically, write_json
 from tidemark.machine import image, qemu
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 
 LOST_MOST = 5
 CONNECT_S, WORKERS_S, ASK_EVERY_S = 10, 30, 2

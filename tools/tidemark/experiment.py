@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import results, telemetry
+from tidemark import results
 from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, USAGE, LabError
 from tidemark.machine import image, qemu
+from tidemark.telemetry import stream
 
 KILLED = "killed by signal"
 
@@ -54,7 +55,7 @@ def check_telemetry(result: results.Result, settings: qemu.Settings) -> None:
         return
     try:
         result.telemetry()
-    except telemetry.TelemetryError as error:
+    except stream.TelemetryError as error:
         raise LabError(
             f"the run ended, but its telemetry is incomplete (is the disk full?): {error}", NO_SPACE
         ) from None
@@ -84,7 +85,7 @@ def run(settings: qemu.Settings, folder: Path, progress: Progress = nothing) -> 
 def carry_out(result: results.Result, settings: qemu.Settings, progress: Progress) -> results.Result:
     """Perform the run, in a folder that has been made for it."""
     result.telemetry_path.write_bytes(b"")
-    follower = telemetry.Follower(result.telemetry_path)
+    follower = stream.Follower(result.telemetry_path)
     log = result.folder / results.QEMU_LOG
     begun = time.monotonic()
     state, code, reason = "interrupted", None, "stopped early"
@@ -121,7 +122,7 @@ def cause(result: results.Result) -> str:
         return ""
     try:
         data = result.telemetry(partial=True)
-    except telemetry.TelemetryError:
+    except stream.TelemetryError:
         return ""
     failed = next((at for at, record in enumerate(data.exits, 1) if record["status"]), 0)
     event = {qemu.PANICKED: "panic", qemu.HUNG: "hang"}.get(result.meta["exit"], "")

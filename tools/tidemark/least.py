@@ -22,7 +22,7 @@ from tidemark.errors import LabError
 from tidemark.files import write_atomically
 from tidemark.plan import IDEAL, Cell
 from tidemark.sweep import DONE, Sweep, least_path
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 from tidemark.trace import ALL_KINDS, FILE_PAGE
 
 SLOWER = 20

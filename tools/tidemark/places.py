@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, results, telemetry
+from tidemark import experiment, results
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.telemetry import stream
 
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 # Faults that come in the middle of an instruction: division, segments, protection, pages, alignment.
@@ -114,7 +115,7 @@ def instructions(image: Path, *functions: str) -> str:
 
 def records(result: results.Result) -> list[dict[str, Any]]:
     """The telemetry's records in the order in which they were written."""
-    follower = telemetry.Follower(result.telemetry_path)
+    follower = stream.Follower(result.telemetry_path)
     try:
         return list(follower.poll())
     finally:

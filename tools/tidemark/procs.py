@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 
 Row = dict[str, Any]
 

@@ -28,9 +28,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, results, telemetry
+from tidemark import experiment, results
 from tidemark.errors import USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.telemetry import stream
 
 USER, IDLE, OTHERS, BOOT = "user", "idle", "(others)", "(boot)"
 KERNEL = "(kernel)"
@@ -92,7 +93,7 @@ def merged(counts: Mapping[str, int]) -> dict[str, int]:
     return summed((base_name(name), count) for name, count in counts.items())
 
 
-def from_ticks(name: str, data: telemetry.Telemetry) -> Profile:
+def from_ticks(name: str, data: stream.Telemetry) -> Profile:
     """The profile in a run's telemetry. Raises LabError if it has none, or a part is missing."""
     records = [record for record in data.events if record["ev"] == "profile"]
     if not records:
@@ -151,7 +152,7 @@ def load(target: Path) -> Profile:
     if not target.is_dir():
         if not target.is_file():
             raise LabError(f"{target} is neither a result's folder nor a telemetry file")
-        return from_ticks(target.name, telemetry.read(target))
+        return from_ticks(target.name, stream.read(target))
     result = results.load(target)
     if not (target / COUNTS).exists():
         return from_ticks(result.name, result.telemetry(partial=True))

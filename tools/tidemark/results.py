@@ -21,10 +21,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import telemetry
 from tidemark.errors import USAGE, LabError
 from tidemark.files import check_folder, sha256, write_csv, write_json
 from tidemark.machine import parameters, qemu
+from tidemark.telemetry import stream
 
 SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
@@ -57,9 +57,9 @@ class Result:
         """The settings that repeat the run, with the image of this tree."""
         return qemu.Settings(**self.meta["settings"])
 
-    def telemetry(self, partial: bool = False) -> telemetry.Telemetry:
-        """The run's telemetry; see tidemark.telemetry.read."""
-        return telemetry.read(self.telemetry_path, partial)
+    def telemetry(self, partial: bool = False) -> stream.Telemetry:
+        """The run's telemetry; see tidemark.telemetry.stream.read."""
+        return stream.read(self.telemetry_path, partial)
 
     def tail(self, lines: int = 12) -> str:
         """The last lines of the run's console."""
@@ -122,7 +122,7 @@ def write_tables(result: Result) -> None:
     """Write processes.csv and samples.csv from the existing telemetry."""
     try:
         data = result.telemetry(partial=True)
-    except telemetry.TelemetryError:
+    except stream.TelemetryError:
         return
     write_csv(result.folder / "processes.csv", [dict(flat(record)) for record in data.exits])
     write_csv(result.folder / "samples.csv", [dict(flat(record)) for record in data.samples])

@@ -22,7 +22,7 @@ from tidemark.errors import LabError
 from tidemark.machine import qemu
 from tidemark.plan import Cell
 from tidemark.sweep import DONE, FAILED, Sweep
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry.stream import TelemetryError
 
 POLL_S, EVERY_S = 0.2, 1.0
 

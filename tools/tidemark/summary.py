@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from tidemark import story, thrashing
-from tidemark.records import Exit, Sample
 from tidemark.results import Result
-from tidemark.telemetry import Telemetry, TelemetryError
+from tidemark.telemetry import story, thrashing
+from tidemark.telemetry.records import Exit, Sample
+from tidemark.telemetry.stream import Telemetry, TelemetryError
 
 SHARES = ("utilisation", "user", "policy", "hooks")
 ACCOUNTS = ("user", "kernel", "ready", "pagewait", "admit", "sleep")
@@ -131,7 +131,7 @@ def measured(data: Telemetry) -> dict[str, float]:
                      throughput is jobs that ended with status 0 over the command's turnaround
     free_pages       at boot: an upper bound of what a policy can use
     held_pages       the policy's pages, which are of files, at the end, when the command's processes are gone
-    thrashing_s      how long the run thrashed (tidemark.thrashing)
+    thrashing_s      how long the run thrashed (tidemark.telemetry.thrashing)
     demand_mib, frames_mib   the largest total demand at any instant, and the available memory
     user_s, pagewait_s       of all processes together: in user mode, and waiting for pages
     the others       from `system`, shares in percent

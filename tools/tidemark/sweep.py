@@ -33,11 +33,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark import estimate, results, summary, telemetry
+from tidemark import estimate, results, summary
 from tidemark.errors import USAGE, LabError
 from tidemark.files import check_folder, move, write_atomically, write_csv, write_json
 from tidemark.machine import qemu
 from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
+from tidemark.telemetry import stream
 
 SCHEMA = 1
 ABOUT, PLAN, TABLE, CELLS, OLD, PARTIAL, LOCK = (
@@ -129,7 +130,7 @@ def numbers_of(result: results.Result) -> dict[str, float]:
     """The run in numbers; empty if its telemetry is incomplete."""
     try:
         return summary.measured(result.telemetry())
-    except telemetry.TelemetryError:
+    except stream.TelemetryError:
         return {}
 
 

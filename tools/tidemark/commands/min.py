@@ -14,8 +14,8 @@ from tidemark import repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
 from tidemark.files import check_folder
-from tidemark.live import LiveLine
 from tidemark.machine import image
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
     from tidemark.foresight import Outcome

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark import telemetry
 from tidemark.errors import USAGE, LabError
+from tidemark.telemetry import stream
 
 Target = Annotated[
     Path | None,
@@ -59,7 +59,7 @@ def procs(
     if str(out) != "-" and out.suffix != ".svg":
         raise LabError(f"{out}: the name must end in .svg", USAGE)
     path, result = sources.find(target)
-    data = telemetry.read(path, partial=not sources.must_be_whole(result))
+    data = stream.read(path, partial=not sources.must_be_whole(result))
     live = not data.whole and (result is None or result.meta["state"] == "running")
     sample = pictures.choose(data.samples, at, live, "rq" if scheduler else "procs")
     rows = pictures.queue(sample) if scheduler else pictures.by_memory(sample, by)

@@ -14,8 +14,8 @@ from tidemark import experiment, results
 from tidemark import profile as profiles_of
 from tidemark.commands import options
 from tidemark.errors import NO_SPACE, USAGE, LabError
-from tidemark.live import LiveLine
 from tidemark.machine import qemu
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
     from tidemark.profile import Profile

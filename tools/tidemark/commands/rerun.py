@@ -14,8 +14,8 @@ import typer
 from tidemark import experiment, repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
-from tidemark.live import LiveLine
 from tidemark.machine import image
+from tidemark.telemetry.live import LiveLine
 
 
 def rerun(

@@ -15,8 +15,8 @@ from tidemark import experiment, kept, results, spread, summary
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
-from tidemark.live import LiveLine
 from tidemark.machine import qemu
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -163,7 +163,7 @@ def run(
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
     if owners_:
-        from tidemark import owners
+        from tidemark.telemetry import owners
 
         if real:
             raise LabError("--owners is for one exact run, not for --real", USAGE)

@@ -14,7 +14,7 @@ import typer
 from tidemark import experiment, results
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
-from tidemark.live import LiveLine
+from tidemark.telemetry.live import LiveLine
 
 app = typer.Typer(help="Reference traces: record, import, export, describe.", no_args_is_help=True)
 

@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, output, results, telemetry
+from tidemark import experiment, output, results
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.telemetry import stream
 from tidemark.trace.format import SUFFIX, Writer
 from tidemark.trace.pack import Note, Packer, example
 
@@ -157,7 +158,7 @@ def mm_events(result: results.Result) -> list[Any]:
     """The kernel's `mm` events, as far as the telemetry goes."""
     try:
         events = result.telemetry(partial=True).events
-    except telemetry.TelemetryError:
+    except stream.TelemetryError:
         return []
     return [event for event in events if event["ev"] == "mm"]
 

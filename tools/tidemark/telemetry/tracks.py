@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 ACCOUNTS = ("user_us", "kernel_us", "ready_us", "pagewait_us", "admit_us", "sleep_us")
 STATES = {

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark import thrashing
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry import thrashing
+from tidemark.telemetry.stream import Telemetry
 
 PAGES_A_MIB = 256
 NO_VERDICT = "No verdict, for its telemetry has no records of pressure: newer kernels write them; run it again"

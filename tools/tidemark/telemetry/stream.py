@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from tidemark.errors import LabError
-from tidemark.records import SCHEMA, End, Exit, Mm, Oom, Policy, Pressure, Profile, Sample, Start, Violation
+from tidemark.telemetry.records import SCHEMA, End, Exit, Mm, Oom, Policy, Pressure, Profile, Sample, Start, Violation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
-from tidemark import telemetry
-from tidemark.records import Sample
+from tidemark.telemetry import stream
+from tidemark.telemetry.records import Sample
 
 REFRESH_S = 0.1
 
@@ -51,6 +51,6 @@ class LiveLine:
 def described(before: Sample, after: Sample) -> str:
     """Virtual time, utilisation, major faults per second and free pages, from two samples."""
     return (
-        f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * telemetry.utilisation(before, after):5.1f} %   "
-        f"major faults {telemetry.fault_rate(before, after):8.1f}/s   free {sum(after['free']):7,} pages"
+        f"{after['t_us'] / 1e6:9.1f} s virtual   utilisation {100 * stream.utilisation(before, after):5.1f} %   "
+        f"major faults {stream.fault_rate(before, after):8.1f}/s   free {sum(after['free']):7,} pages"
     )

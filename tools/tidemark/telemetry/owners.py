@@ -15,7 +15,7 @@ import numpy as np
 
 from tidemark.errors import LabError
 from tidemark.machine import plugin
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 FILE = "owners.ndjson"
 PLACES = {"at": "sample_now", "pages": "mem_map", "max_pfn": "max_pfn"}

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 WINDOW_US = 1_000_000
 WAITING, EXCHANGED = 0.5, 0.5
