@@ -12,8 +12,9 @@ import pytest
 from debugger import NO_TRACEBACK, Session, marked, replayed
 from gdbstub import Stub
 from lab import tidemark
-from tidemark import errors, kept, places, results
+from tidemark import errors, places
 from tidemark.machine import plugin, qemu
+from tidemark.runs import result_image, results
 
 SIZE = 8 << 20
 RUN = ("--mem", "8M", "--swap", "sim:ssd", "-q")
@@ -170,9 +171,9 @@ def test_runs_that_do_not_repeat_are_refused(folder: Path, tmp_path: Path) -> No
 
 
 def test_a_result_keeps_its_image_once_for_all(folder: Path) -> None:
-    image = folder / kept.FOLDER
+    image = folder / result_image.FOLDER
     kernel = image / qemu.KERNEL
     assert kernel.read_bytes() == (qemu.ROOT / qemu.KERNEL).read_bytes()
     assert (image / "build/user/thrash").exists()
-    copy = kept.STORE / results.load(folder).meta["image"]["sha256"][:16] / qemu.KERNEL
+    copy = result_image.STORE / results.load(folder).meta["image"]["sha256"][:16] / qemu.KERNEL
     assert copy.stat().st_ino == kernel.stat().st_ino or copy.stat().st_dev != kernel.stat().st_dev

@@ -15,13 +15,14 @@ from debugger import marked, replayed
 from gdbstub import Stub
 from lab import tidemark
 from soak import soak_but
-from tidemark import places, results
+from tidemark import places
 from tidemark.grade.build import machines
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import found
 from tidemark.grade.judge.quiz import followed, personal, sheet
 from tidemark.grade.model import Outcome, Personal, Verdict
 from tidemark.machine import qemu
+from tidemark.runs import results
 
 pytestmark = pytest.mark.graded
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from guest import Result, boot
-from tidemark import summary
 from tidemark.machine import qemu
+from tidemark.runs import summary
 from tidemark.telemetry import stream
 
 HZ = 500

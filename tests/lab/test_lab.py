@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors, repeat, results, spread, summary
+from tidemark import errors
 from tidemark.commands import options, run
 from tidemark.machine import image, qemu
+from tidemark.runs import quartiles, repeat, results, summary
 from tidemark.telemetry import live, stream
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
@@ -340,8 +341,8 @@ def test_realistic_runs_give_median_and_spread(tmp_path: Path) -> None:
 
 
 def test_quartiles_are_those_of_spreadsheets() -> None:
-    assert spread.spread([4, 1, 3, 2]) == {"min": 1, "q1": 1.75, "median": 2.5, "q3": 3.25, "max": 4}
-    assert spread.spread([7]) == {"min": 7, "q1": 7, "median": 7, "q3": 7, "max": 7}
+    assert quartiles.spread([4, 1, 3, 2]) == {"min": 1, "q1": 1.75, "median": 2.5, "q3": 3.25, "max": 4}
+    assert quartiles.spread([7]) == {"min": 7, "q1": 7, "median": 7, "q3": 7, "max": 7}
 
 
 def test_live_line_shows_the_interval_between_two_samples() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import results
 from tidemark.errors import LabError
 from tidemark.machine import qemu
 from tidemark.report import frames, page, sources
+from tidemark.runs import results
 from tidemark.telemetry import owners, stream
 from tidemark.telemetry.owners import OTHERS
 from tidemark.watch.memory import Memory

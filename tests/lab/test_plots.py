@@ -11,7 +11,7 @@ import pytest
 from tidemark.machine import qemu
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
 from tidemark.report.plots.plot import RUNS, Line, Plot
-from tidemark.results import Result
+from tidemark.runs.results import Result
 from tidemark.telemetry.records import MEMBERS
 from tidemark.telemetry.stream import Telemetry
 

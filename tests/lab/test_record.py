@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
 from soak import soak_but
-from tidemark import errors, experiment, results
+from tidemark import errors
 from tidemark.errors import LabError
 from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
 from tidemark.trace import INSTRUCTION, LOAD, MAX_COUNT, STORE
 from tidemark.trace.format import Reader, TraceError
 from tidemark.trace.pack import (

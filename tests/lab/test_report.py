@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import errors, results, summary
+from tidemark import errors
 from tidemark.machine import qemu
 from tidemark.report import (
     bars,
@@ -27,6 +27,7 @@ from tidemark.report import (
     timelines,
 )
 from tidemark.report.plots import runs as plots
+from tidemark.runs import results, summary
 from tidemark.telemetry.stream import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import results, summary
 from tidemark.report import sources
+from tidemark.runs import results, summary
 from tidemark.telemetry import story, thrashing
 from tidemark.telemetry.stream import Telemetry
 

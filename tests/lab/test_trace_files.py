@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from ext2 import make
 from lab import tidemark
-from tidemark import compare, results, strings, vmsim
+from tidemark import compare, strings, vmsim
 from tidemark.curves import analyse, figures
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Choice, Selection
 from tidemark.machine import qemu
+from tidemark.runs import results
 from tidemark.trace import ALL_KINDS, FILE_PAGE, INSTRUCTION, KINDS, LOAD, READ, STORE, WRITE, pack
 from tidemark.trace.format import Reader, TraceError, Writer
 from tidemark.trace.pack import FILE_READ, FILE_SHIFT, FILE_WRITE, INDEX, NONE, PAGE, tagged

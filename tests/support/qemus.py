@@ -22,11 +22,12 @@ import numpy as np
 from gdbstub import Stub
 from grading import starter, submission
 from guest import boot
-from tidemark import places, results
+from tidemark import places
 from tidemark.grade import grading
 from tidemark.grade.build import sandbox
 from tidemark.grade.witness import evidence
 from tidemark.machine import plugin, qemu
+from tidemark.runs import results
 
 FETCHED = qemu.ROOT / "build/qemus"  # from tools/qemus.sh: a folder for each suite, with bin/qemu-system-i386
 RUNS = {

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from common import ROOT, in_parallel, publish, table
 from pictures import tidemark
-from tidemark import profile, results, vmsim
+from tidemark import profile, vmsim
 from tidemark.machine import qemu
+from tidemark.runs import results
 
 RUN, MEM = "seqscan 38912 5", "42176K"
 

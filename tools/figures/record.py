@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common import host, publish, table
-from tidemark import experiment, results
 from tidemark.machine import qemu
+from tidemark.runs import experiment, results
 from tidemark.trace.record import KINDS, record
 
 REPEATS = 3

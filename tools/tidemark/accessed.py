@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from tidemark import results
 from tidemark.errors import LabError
 from tidemark.jit import compiled
+from tidemark.runs import results
 from tidemark.telemetry import stream
 from tidemark.trace import MAX_SPACES
 from tidemark.trace.format import Reader

@@ -16,10 +16,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tidemark import compare, experiment, future, repeat, results, strings
+from tidemark import compare, future, strings
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_json
 from tidemark.machine import parameters, qemu
+from tidemark.runs import experiment, repeat, results
 from tidemark.trace import owned
 from tidemark.trace.pack import SPACES
 from tidemark.trace.record import Progress, Recording, record

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tidemark import results
 from tidemark.errors import LabError
 from tidemark.files import write_atomically
-from tidemark.plan import IDEAL, Cell
-from tidemark.sweep import DONE, Sweep, least_path
+from tidemark.runs import results
+from tidemark.runs.plan import IDEAL, Cell
+from tidemark.runs.sweep import DONE, Sweep, least_path
 from tidemark.telemetry.stream import TelemetryError
 from tidemark.trace import ALL_KINDS, FILE_PAGE
 

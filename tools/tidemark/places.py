@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, results
 from tidemark.errors import BAD_INPUT, FAILED, USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry import stream
 
 UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}

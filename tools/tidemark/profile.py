@@ -28,9 +28,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, results
 from tidemark.errors import USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry import stream
 
 USER, IDLE, OTHERS, BOOT = "user", "idle", "(others)", "(boot)"

@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from tidemark import profile, results
+from tidemark import profile
 from tidemark.commands import options
 from tidemark.files import write_atomically
+from tidemark.runs import results
 from tidemark.telemetry import stream
 
 

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from tidemark import backwards, kept, places, results
+from tidemark import backwards, places
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
+from tidemark.runs import result_image, results
 
 
 def place(
@@ -62,13 +63,13 @@ def gdb(
     result; if the result is older and has no image, --image must be the one that the run used.
     """
     result = results.load(folder)
-    made_of = kept.of(result, image.resolve())
+    made_of = result_image.of(result, image.resolve())
     backwards.check_gdb()
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         run = places.Places(result, made_of, Path(scratch))
         try:
             arrived = run.go(place(run, made_of, at, fault, event, pc, writes, end))
-            programs = kept.programs(made_of, result.meta["settings"]["run"])
+            programs = result_image.programs(made_of, result.meta["settings"]["run"])
             status = backwards.debug(run, made_of, arrived, programs)
         finally:
             run.close()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
 from tidemark.files import check_folder
 from tidemark.machine import image
+from tidemark.runs import repeat, results
 from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:

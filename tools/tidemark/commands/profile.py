@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, results
 from tidemark import profile as profiles_of
 from tidemark.commands import options
 from tidemark.errors import NO_SPACE, USAGE, LabError
 from tidemark.machine import qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
-from tidemark import experiment, repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
 from tidemark.machine import image
+from tidemark.runs import experiment, repeat, results
 from tidemark.telemetry.live import LiveLine
 
 

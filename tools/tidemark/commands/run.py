@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import experiment, kept, results, spread, summary
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
 from tidemark.machine import qemu
+from tidemark.runs import experiment, quartiles, result_image, results, summary
 from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
 
 
 def show(numbers: dict[str, Any], cause: str) -> None:
-    """Print the summary (see tidemark.summary.of) as tables. Columns that do not fit the terminal are left out.
+    """Print the summary (see tidemark.runs.summary.of) as tables. Columns that do not fit the terminal are left out.
     `cause`: the command for finding what went wrong."""
     from rich.console import Console
 
@@ -102,9 +102,9 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
     for nr in range(1, repeats + 1):
         result = experiment.run(settings, folder / str(nr), live)
         experiment.demand_success(result)
-        rows.append({"run": nr, **spread.numbers(summary.of(result.telemetry()))})
+        rows.append({"run": nr, **quartiles.numbers(summary.of(result.telemetry()))})
         write_csv(folder / "runs.csv", rows)
-    write_csv(folder / "spread.csv", spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))
+    write_csv(folder / "spread.csv", quartiles.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))
     return rows
 
 
@@ -113,7 +113,7 @@ def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None
     from rich.console import Console
     from rich.table import Table
 
-    spreads = spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows])
+    spreads = quartiles.of([{k: v for k, v in row.items() if k != "run"} for row in rows])
     if as_json:
         print(json.dumps({"folder": str(folder), "runs": rows, "spread": spreads}, indent=2))
         return
@@ -175,7 +175,7 @@ def run(
             else:
                 result = experiment.run(settings, folder, live)
                 experiment.drop_refused(result)
-                kept.keep(result, settings.image)
+                result_image.keep(result, settings.image)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps the partial result", file=sys.stderr)
         raise

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, results
 from tidemark.commands import options
 from tidemark.errors import INTERRUPTED, OK, USAGE, LabError
 from tidemark.machine import qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry import owners
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tidemark import cluster
 from tidemark.errors import LabError
 from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
@@ -33,6 +32,7 @@ from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
 from tidemark.machine import qemu
+from tidemark.runs import cluster
 
 GRADER = [sys.executable, "-m", "tidemark.grade.isolation"]
 LIMIT_S = 2 * 3600.0  # the last resort: budgets and limits of single runs end a grading long before

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from tidemark.machine import qemu
-from tidemark.plan import IDEAL
+from tidemark.runs.plan import IDEAL
 
 PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"
 REPETITION = ("seed", "jitter")

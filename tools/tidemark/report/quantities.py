@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.report.text import printable
-from tidemark.summary import ACCOUNTS, process
+from tidemark.runs.summary import ACCOUNTS, process
 from tidemark.telemetry.records import MEMBERS, Mm, Oom, Policy, Profile, Violation
 from tidemark.telemetry.stream import Telemetry, column
 

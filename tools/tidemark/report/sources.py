@@ -16,13 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark import results, summary, sweep
 from tidemark.errors import LabError
 from tidemark.machine import parameters, qemu
-from tidemark.plan import IDEAL, VARIABLES
 from tidemark.report import yardstick
 from tidemark.report.cells import Cell
 from tidemark.report.text import printable
+from tidemark.runs import results, summary, sweep
+from tidemark.runs.plan import IDEAL, VARIABLES
 from tidemark.telemetry import story, thrashing
 from tidemark.telemetry.stream import Telemetry
 

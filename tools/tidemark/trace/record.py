@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, output, results
+from tidemark import output
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry import stream
 from tidemark.trace.format import SUFFIX, Writer
 from tidemark.trace.pack import Note, Packer, example
@@ -215,7 +216,7 @@ def record(
     progress: Progress = silent,
     notes: bool = False,
 ) -> Recording:
-    """Run `settings` into the result `folder` as tidemark.experiment does, and record every reference on the way.
+    """Run `settings` into the result `folder` as tidemark.runs.experiment does, and record every reference on the way.
 
     The trace is `out`, or trace.tmt in the folder. `kinds` is "all", or "data" for loads and stores only. `progress`
     gets the telemetry's new records and the number of words that the plugin has written, about one per load or store.

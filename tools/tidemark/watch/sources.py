@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from tidemark import experiment, results
 from tidemark.errors import LabError
 from tidemark.machine import image, qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry import stream
 from tidemark.telemetry.stream import TelemetryError
 

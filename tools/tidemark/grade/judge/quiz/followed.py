@@ -18,12 +18,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tidemark import places, results
+from tidemark import places
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256, write_atomically
 from tidemark.grade.build import machines
 from tidemark.grade.judge.quiz.questions import Question
 from tidemark.machine import qemu
+from tidemark.runs import results
 
 KEPT = "build/followed"
 RESULT = "results/follow"

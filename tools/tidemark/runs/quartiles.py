@@ -20,7 +20,7 @@ QUANTITIES = (
 
 
 def numbers(summary: dict[str, Any]) -> dict[str, float]:
-    """The compared numbers of a run (see tidemark.summary.of): QUANTITIES of the system, and mean turnaround in ms."""
+    """The compared numbers of a run (see summary.of): QUANTITIES of the system, and mean turnaround in ms."""
     turnarounds = [row["turnaround_ms"] for row in summary["processes"]]
     mean = {"mean_turnaround_ms": statistics.fmean(turnarounds)} if turnarounds else {}
     return {name: summary["system"][name] for name in QUANTITIES if name in summary["system"]} | mean

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from tidemark.results import Result
+from tidemark.runs.results import Result
 from tidemark.telemetry import story, thrashing
 from tidemark.telemetry.records import Exit, Sample
 from tidemark.telemetry.stream import Telemetry, TelemetryError

@@ -33,11 +33,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidemark import estimate, results, summary
 from tidemark.errors import USAGE, LabError
 from tidemark.files import check_folder, move, write_atomically, write_csv, write_json
 from tidemark.machine import qemu
-from tidemark.plan import IDEAL, VARIABLES, Cell, Plan
+from tidemark.runs import estimate, results, summary
+from tidemark.runs.plan import IDEAL, VARIABLES, Cell, Plan
 from tidemark.telemetry import stream
 
 SCHEMA = 1

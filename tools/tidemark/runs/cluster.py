@@ -31,10 +31,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, results
 from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
 from tidemark.files import sha256, write_atomically, write_json
 from tidemark.machine import image, qemu
+from tidemark.runs import experiment, results
 from tidemark.telemetry.stream import TelemetryError
 
 LOST_MOST = 5

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import results
 from tidemark.errors import FAILED, NO_SPACE, NO_TOOL, USAGE, LabError
 from tidemark.machine import image, qemu
+from tidemark.runs import results
 from tidemark.telemetry import stream
 
 KILLED = "killed by signal"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tidemark import results
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.machine.disk import made_anew
+from tidemark.runs import results
 
 
 def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:

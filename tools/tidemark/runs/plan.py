@@ -61,7 +61,7 @@ OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed", "disk", "disk_kind")
 FILLED_IN = ("processes", "seed")
 # Values of these variables may contain commas.
 WHOLE = ("workload", "swap", "cmdline", "disk", "disk_kind")
-SHIPPED = Path(__file__).parent / "plans"
+SHIPPED = Path(__file__).parents[1] / "plans"
 MOST_CELLS = 10_000
 MOST_U32 = (1 << 32) - 1
 DEFAULT = qemu.Settings()

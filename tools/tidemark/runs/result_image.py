@@ -14,10 +14,10 @@ import re
 import shutil
 from pathlib import Path
 
-from tidemark import repeat, results
 from tidemark.errors import LabError
 from tidemark.files import copy_atomically
 from tidemark.machine import image, plugin, qemu
+from tidemark.runs import repeat, results
 
 FOLDER = "image"
 STORE = qemu.ROOT / "build/images"

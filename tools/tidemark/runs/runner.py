@@ -17,11 +17,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark import cluster, estimate, results
 from tidemark.errors import LabError
 from tidemark.machine import qemu
-from tidemark.plan import Cell
-from tidemark.sweep import DONE, FAILED, Sweep
+from tidemark.runs import cluster, estimate, results
+from tidemark.runs.plan import Cell
+from tidemark.runs.sweep import DONE, FAILED, Sweep
 from tidemark.telemetry.stream import TelemetryError
 
 POLL_S, EVERY_S = 0.2, 1.0
