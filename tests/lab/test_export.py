@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from lab import tidemark
 from scenes import END, START, process, sample, written
-from tidemark import profile
-from tidemark.profile import Profile
+from tidemark.debug import profile
+from tidemark.debug.profile import Profile
 from tidemark.telemetry import stream, tracks
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import errors, profile
+from tidemark import errors
+from tidemark.debug import profile
+from tidemark.debug.profile import IDLE, OTHERS, USER, Profile
 from tidemark.errors import LabError
-from tidemark.profile import IDLE, OTHERS, USER, Profile
 from tidemark.telemetry import stream
 
 HZ = 5000

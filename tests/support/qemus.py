@@ -22,7 +22,7 @@ import numpy as np
 from gdbstub import Stub
 from grading import starter, submission
 from guest import boot
-from tidemark import places
+from tidemark.debug import replay
 from tidemark.grade import grading
 from tidemark.grade.build import sandbox
 from tidemark.grade.witness import evidence
@@ -152,13 +152,13 @@ def differing(one: Path, other: Path) -> list[str]:
 
 def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
     """The places of a run, their states in files, and what happened before them."""
-    run = places.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
-    insert = places.instructions(qemu.ROOT, "policy_call_insert")
+    run = replay.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
+    insert = replay.instructions(qemu.ROOT, "policy_call_insert")
     try:
         events = run.past(pcs=insert)
         yield "past", digest(json.dumps(events).encode())
         for nth in (int(share * len(events)) for share in SHARES):
-            arrived = run.go(places.Place("here", pc=insert, nth=nth))
+            arrived = run.go(replay.Place("here", pc=insert, nth=nth))
             with Stub(arrived.gdb) as stub:
                 state(stub, scratch / f"place-{nth}")
             yield f"place {nth}", f"{arrived.ns} ns"

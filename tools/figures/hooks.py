@@ -15,7 +15,8 @@ from pathlib import Path
 
 from common import ROOT, in_parallel, publish, table
 from pictures import tidemark
-from tidemark import profile, vmsim
+from tidemark import vmsim
+from tidemark.debug import profile
 from tidemark.machine import qemu
 from tidemark.runs import results
 

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark import profile
 from tidemark.commands import options
+from tidemark.debug import profile
 from tidemark.files import write_atomically
 from tidemark.runs import results
 from tidemark.telemetry import stream

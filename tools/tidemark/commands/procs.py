@@ -52,7 +52,7 @@ def procs(
     Without --at, a machine that runs is drawn at its latest sample, and one that has ended at the last sample with the
     most processes (with --scheduler: the longest queue). --scheduler draws the kernel's own tree, shape and colours.
     """
-    from tidemark import procs as pictures
+    from tidemark.report import procs as pictures
     from tidemark.watch import sources
 
     out = out or Path("scheduler.svg" if scheduler else "procs.svg")

@@ -26,7 +26,7 @@ class Session:
         self.arrived = 0
 
     def ask(self, **question: Any) -> dict[str, Any]:
-        """Asks a question (tools/tidemark/backwards.py). Raises TmError if it is refused or there is no answer."""
+        """Asks a question (tidemark/debug/backwards.py). Raises TmError if it is refused or there is no answer."""
         if VARIABLE not in os.environ:
             raise TmError("only in a session of `tidemark gdb RESULT`, whose run repeats")
         if not self.lines:

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark import places
+from tidemark.debug import replay
 from tidemark.errors import NO_TOOL, LabError
 from tidemark.machine import qemu
 
 VARIABLE = "TIDEMARK_PLACES"  # in gdb's environment: the descriptor of gdb's end of the socket
 
 
-def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
+def answer(run: replay.Places, question: dict[str, Any]) -> dict[str, Any]:
     """{"do": "go", "at": ns}: {"gdb": socket, "ns": …}; {"do": "past", options of
     the plugin}: {"events": …}; {"do": "now"}: {"ns": …}; or {"error": why not}."""
     do = question.pop("do")
@@ -34,13 +34,13 @@ def answer(run: places.Places, question: dict[str, Any]) -> dict[str, Any]:
             return {"ns": run.now()}
         if do == "past":
             return {"events": run.past(**{name: str(value) for name, value in question.items()})}
-        arrived = run.go(places.Place("this place", **question))
+        arrived = run.go(replay.Place("this place", **question))
         return {"ns": arrived.ns, "gdb": str(arrived.gdb)}
     except (LabError, qemu.BadSetting, OSError) as error:
         return {"error": str(error)}
 
 
-def serve(run: places.Places, end: socket.socket) -> None:
+def serve(run: replay.Places, end: socket.socket) -> None:
     """Answer questions until gdb closes the socket."""
     with end.makefile("rw") as lines:
         for line in lines:
@@ -54,7 +54,7 @@ def check_gdb() -> None:
         raise LabError("gdb is not installed; `make doctor` says how to get it", NO_TOOL)
 
 
-def command(image: Path, arrived: places.Arrived, programs: Sequence[str]) -> list[str]:
+def command(image: Path, arrived: replay.Arrived, programs: Sequence[str]) -> list[str]:
     """The command for gdb, with the symbols of the image and its programs, at the machine that has arrived."""
     words = ["tools/gdb/gdb.sh", "-q", "-x", "tools/gdb/init.gdb", str(image / qemu.KERNEL)]
     for name in programs:
@@ -62,7 +62,7 @@ def command(image: Path, arrived: places.Arrived, programs: Sequence[str]) -> li
     return [*words, "-ex", f"tm-arrive {arrived.gdb} {arrived.ns}"]
 
 
-def debug(run: places.Places, image: Path, arrived: places.Arrived, programs: Sequence[str]) -> int:
+def debug(run: replay.Places, image: Path, arrived: replay.Arrived, programs: Sequence[str]) -> int:
     """Run gdb at the terminal until the user leaves it; returns its status."""
     ours, theirs = socket.socketpair()
     threading.Thread(target=serve, args=(run, ours), daemon=True).start()
