@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tidemark import compare, vmsim
+from tidemark.strings import compare, vmsim
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools/figures"))  # last, because some scripts there have the names of test helpers

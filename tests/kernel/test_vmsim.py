@@ -28,12 +28,12 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import compare, explain, strings, vmsim
 from tidemark.commands import sim
 from tidemark.errors import FAILED
 from tidemark.grade.build import tree
 from tidemark.machine import qemu
-from tidemark.strings import Given
+from tidemark.strings import compare, explain, refstrings, vmsim
+from tidemark.strings.refstrings import Given
 from tidemark.trace.format import Writer
 
 BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
@@ -146,7 +146,7 @@ def in_kernel(policy: str, program: str, folder: Path, frames: int, cmdline: str
     return text
 
 
-def simulated(program: Path, string: strings.References, frames: int, *parameters: str) -> tuple[list[dict], dict]:
+def simulated(program: Path, string: refstrings.References, frames: int, *parameters: str) -> tuple[list[dict], dict]:
     """The rows and the counts of a run."""
     rows: list[dict] = []
     outcome = vmsim.run(program, string, frames, parameters, rows.append)
@@ -251,7 +251,7 @@ def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: i
     from guest import boot
 
     result = boot(f"refstring -v {string}", vm="fifo", frames=frames).check_exit()
-    rows, counts = simulated(vmsim.build("fifo"), strings.find(string), frames)
+    rows, counts = simulated(vmsim.build("fifo"), refstrings.find(string), frames)
     same(
         results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, string.split()))
     )
@@ -295,7 +295,7 @@ def test_fifo_and_clock_count_what_a_naive_program_does(frames: int) -> None:
 @pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q"))
 @pytest.mark.parametrize("frames", [1, 17, 400])
 def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None:
-    string = strings.find("phases:300,refs=4000")
+    string = refstrings.find("phases:300,refs=4000")
     checked, fast = (vmsim.run(vmsim.build(policy, fast), string, frames) for fast in (False, True))
     assert checked == fast
     assert fast.references == fast.hits + fast.faults == 4000
@@ -313,7 +313,7 @@ def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -
 
 @pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q"))
 def test_nobody_beats_min(policy: str) -> None:
-    string = strings.find("correlated:200,refs=5000")
+    string = refstrings.find("correlated:200,refs=5000")
     frames = [1, 2, 5, 20, 100, 199, 200]
     least = compare.bounds(string, frames)[compare.MIN]
     misses = [vmsim.run(vmsim.build(policy), string, size).faults for size in frames]
@@ -332,7 +332,7 @@ def test_run_of_references_is_many_references(tmp_path: Path) -> None:
     one_by_one = Given("same", np.repeat(pages, counts).astype(np.uint32), step_ns=0)
     for policy in ("fifo", "clock", "2q"):
         program = vmsim.build(policy)
-        assert vmsim.run(program, strings.find(str(trace)), 20) == vmsim.run(program, one_by_one, 20)
+        assert vmsim.run(program, refstrings.find(str(trace)), 20) == vmsim.run(program, one_by_one, 20)
 
 
 def test_time_of_a_run_is_the_clock_of_ticks() -> None:
@@ -376,14 +376,14 @@ def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: P
 def test_hook_that_never_returns_ends(student: Path) -> None:
     make("WERROR=1", "build/vmsim/stuck.fast", folder=student)
     with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: hook select has not returned"):
-        vmsim.run(student / "build/vmsim/stuck.fast", strings.find("1-9"), 3)
+        vmsim.run(student / "build/vmsim/stuck.fast", refstrings.find("1-9"), 3)
 
 
 def test_decisions_before_a_broken_rule_are_still_shown(student: Path, capsys: pytest.CaptureFixture) -> None:
     from tidemark.commands.sim import explain as show
 
     with pytest.raises(vmsim.BrokenRule):
-        show(student / "build/vmsim/never", strings.find("1 2 3 4"), 3, [], False)
+        show(student / "build/vmsim/never", refstrings.find("1 2 3 4"), 3, [], False)
     assert len(capsys.readouterr().out.splitlines()) == 4
 
 
@@ -438,14 +438,14 @@ ref  page  result  victim  why                                        frames   l
 def test_clock_explained_is_what_one_gets_by_hand() -> None:
     """By hand: a pointer that gives a second chance, in a circle of three frames."""
     program = vmsim.build("clock")
-    rows, counts = simulated(program, strings.find(BELADY), 3)
+    rows, counts = simulated(program, refstrings.find(BELADY), 3)
     assert explain.table(explain.named(rows, program)) == CLOCK_BY_HAND
     assert counts["faults"] == 10
 
 
 def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
     program = vmsim.build("2q")
-    rows, _ = simulated(program, strings.find("1-4 1-4 1 2 5 6 1 2 7 8 1 2 3 9 4 5 1 2 6 7 9 1 2 1 2"), 4)
+    rows, _ = simulated(program, refstrings.find("1-4 1-4 1 2 5 6 1 2 7 8 1 2 3 9 4 5 1 2 6 7 9 1 2 1 2"), 4)
     lists = explain.named(rows, program)[-1]["lists"]
     assert "zone1_inactive" in lists
     assert sorted(chain(*lists.values())) == sorted(rows[-1]["frames"])
@@ -453,13 +453,13 @@ def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
 
 def test_list_of_a_process_is_found_in_its_address_space() -> None:
     program = vmsim.build("ws")
-    rows, _ = simulated(program, strings.find("1 2 3 1 4"), 3)
+    rows, _ = simulated(program, refstrings.find("1 2 3 1 4"), 3)
     assert explain.named(rows, program)[-1]["lists"] == {"mm": [3, 1, 4]}
 
 
 def test_detached_and_laundered_pages_are_told(student: Path) -> None:
     program = student / "build/vmsim/asksall"
-    rows, _ = simulated(program, strings.find("1-7 5 4 3 2"), 6, "spare=3")
+    rows, _ = simulated(program, refstrings.find("1-7 5 4 3 2"), 6, "spare=3")
     table = explain.table(explain.named(rows, program))
     assert "takes 1 (launder)" in table and "takes 2 (detach)" in table
     assert [row["result"] for row in rows[-4:]] == ["hit", "minor", "minor", "minor"], "4 was trapped"

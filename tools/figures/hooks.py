@@ -15,10 +15,10 @@ from pathlib import Path
 
 from common import ROOT, in_parallel, publish, table
 from pictures import tidemark
-from tidemark import vmsim
 from tidemark.debug import profile
 from tidemark.machine import qemu
 from tidemark.runs import results
+from tidemark.strings import vmsim
 
 RUN, MEM = "seqscan 38912 5", "42176K"
 

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from common import ROOT, in_parallel, measure, publish, table
-from tidemark import compare, strings, vmsim
-from tidemark.strings import Given, References
+from tidemark.strings import compare, refstrings, vmsim
+from tidemark.strings.refstrings import Given, References
 
 PLACE = ROOT / "docs/figures/policies"
 LRU, MIN = compare.LRU, compare.MIN
@@ -248,7 +248,7 @@ def dead_pages() -> Given:
 
 def long_strings() -> list[References]:
     """The strings of LONG; all except the last belong to the standard set."""
-    return [dead_pages() if name == "dead" else strings.standard(name) for name in LONG]
+    return [dead_pages() if name == "dead" else refstrings.standard(name) for name in LONG]
 
 
 def misses(policies: Sequence[str]) -> dict[tuple[str, str], int]:

@@ -18,7 +18,7 @@ from tidemark.runs import repeat, results
 from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
-    from tidemark.foresight import Outcome
+    from tidemark.strings.foresight import Outcome
 
 
 def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
@@ -86,7 +86,7 @@ def min_(
     several processes the policy goes by each process's own virtual time, and its numbers are not bounds. --vmin: a page
     is evicted right after a use if its next use is more than MS milliseconds of process time away. No read-ahead.
     """
-    from tidemark.foresight import foresee
+    from tidemark.strings.foresight import foresee
 
     first = results.load(folder)
     repeat.check_repeatable(first, image.describe(image_))

@@ -202,10 +202,10 @@ def sweep(
     after Ctrl-C, or with a longer plan: only missing cells run. Cells of another image are moved to
     old/. Exit status 1: a cell failed.
     """
-    from tidemark import least
     from tidemark.runs import cluster as clusters
     from tidemark.runs import plan as plans
     from tidemark.runs import sweep as sweeps
+    from tidemark.strings import min_faults
 
     axes = given_axes(vm or [], run or [], axis or [])
     chosen = plans.read(plans.place(plan), max_cells, axes)
@@ -222,5 +222,5 @@ def sweep(
         for note in found.notes:
             say(note)
         ran = carry_out(found, parcel, cluster, jobs, quiet, dry=False)
-        least.find(found, image.resolve(), say)
+        min_faults.find(found, image.resolve(), say)
     report(found, ran, json_)

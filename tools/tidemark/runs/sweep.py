@@ -6,7 +6,7 @@
     cells/ID/    a result's folder for each cell that has ended, well or not
     min/ID.json  for an ideal cell of one process: its image, and the faults of MIN with 1, 2, ... frames;
                  the last number is the number of pages, each of which comes in once; `read_first`: how many of these
-                 pages are read then, from existing files (tidemark.least writes it)
+                 pages are read then, from existing files (tidemark.strings.min_faults writes it)
     old/         cells that are no longer wanted, as ID-IMAGE: of another image or plan, or repeated
 
 A folder in cells/ appears in one step, when its run has ended, so it is complete. However a sweep ends, the next one

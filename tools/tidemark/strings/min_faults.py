@@ -72,9 +72,9 @@ def recorded(cell: Cell, image: Path) -> tuple[list[int], int]:
     """(faults of MIN with 1, 2, ... frames, number of file pages whose first use was not a write), from a run with
     QEMU's plugin. Raises LabError if it cannot be recorded.
     """
-    from tidemark.compare import misses_by_size
     from tidemark.curves.belady import MinDistances
     from tidemark.curves.runs import Choice, Selection
+    from tidemark.strings.compare import misses_by_size
     from tidemark.trace.format import Reader
     from tidemark.trace.record import record
 

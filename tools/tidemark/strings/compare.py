@@ -1,6 +1,6 @@
 """Policies side by side on the standard strings: misses, and regret.
 
-The policies of the tree run in the simulator (tidemark.vmsim), each as its own C file. LRU and MIN are computed for all
+The policies of the tree run in the simulator (vmsim.py), each as its own C file. LRU and MIN are computed for all
 sizes at once (tidemark.curves). MIN is the least number of misses of demand paging with a given number of frames: it
 knows the future and evicts the page whose next use is farthest away (Belady, IBM Systems Journal 5(2), 1966). Regret
 is a policy's misses beyond MIN, relative to MIN: (misses - MIN) / MIN; 0 is perfect, 1 twice as many.
@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tidemark import strings, vmsim
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.runs import Batch
 from tidemark.errors import USAGE, LabError
-from tidemark.strings import References
+from tidemark.strings import refstrings, vmsim
+from tidemark.strings.refstrings import References
 
 REFERENCE_POLICIES = ("fifo", "clock", "2q")
 LRU, MIN = "LRU", "MIN"
@@ -45,7 +45,7 @@ def batches(string: References) -> Iterator[Batch]:
     from tidemark.trace.pages import PageTable
 
     table, start = PageTable(), 0
-    for names, counts in strings.names_and_counts(string.runs()):
+    for names, counts in refstrings.names_and_counts(string.runs()):
         pages = table.number(np.zeros(len(names), np.uint16), names).astype(np.int32)
         starts = start + np.cumsum(counts, dtype=np.int64) - counts
         yield Batch(pages, np.ones(len(pages), np.uint8), counts, starts, counts, table.known)
@@ -118,17 +118,17 @@ def compare(
     `others` (texts for strings.find), with each number of `frames`; by default, with a string's own numbers or quarters
     of its pages. Raises LabError if a policy does not compile or a string is unknown, BrokenRule if one breaks a rule.
     """
-    unknown = [name for name in names if name not in strings.STANDARD]
+    unknown = [name for name in names if name not in refstrings.STANDARD]
     if unknown:
-        raise LabError(f"{unknown[0]} is not a standard string; there are {', '.join(strings.STANDARD)}", USAGE)
+        raise LabError(f"{unknown[0]} is not a standard string; there are {', '.join(refstrings.STANDARD)}", USAGE)
     policies = list(dict.fromkeys([*wanted, *REFERENCE_POLICIES]))
     by_policy = parameters_of(parameters, policies)
     programs = {policy: vmsim.build(policy, fast=True) for policy in policies}
     cells: list[Cell] = []
     for done, name in enumerate([*names, *others]):
         progress(done, len(names) + len(others))
-        string = strings.standard(name) if done < len(names) else strings.find(name)
-        own = strings.STANDARD[name].frames if done < len(names) else vmsim.some_frames(string.nr_pages)[1:-1:2]
+        string = refstrings.standard(name) if done < len(names) else refstrings.find(name)
+        own = refstrings.STANDARD[name].frames if done < len(names) else vmsim.some_frames(string.nr_pages)[1:-1:2]
         sizes = [size for size in frames if size <= string.nr_pages] or own or [1]
         cells += cells_of(string, sizes, programs, by_policy)
     return cells

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from tidemark.errors import LabError
-from tidemark.future import REF_BYTES, Space, without_repetitions
 from tidemark.jit import Int, compiled
 from tidemark.trace.format import Reader
+from tidemark.trace.future import REF_BYTES, Space, without_repetitions
 from tidemark.trace.pack import CAME, FREED, FREED_SHIFT, LOCKED, SPACES, Note
 from tidemark.trace.pages import PageTable
 from tidemark.trace.record import Recording

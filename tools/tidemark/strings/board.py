@@ -1,7 +1,7 @@
 """A board of policies: which comes nearest to MIN on strings that the students have not seen.
 
 Known strings can be learned by heart, so the board's strings are held out: a file names them, and the board shows
-them by number. Regret is as in tidemark.compare: (misses - MIN) / MIN; for a string, the median over quarters of its
+them by number. Regret is as in compare.py: (misses - MIN) / MIN; for a string, the median over quarters of its
 pages as frames. The order is by the median over strings, so that one string more or less has little weight. A policy
 that breaks a rule, does not compile, or misses less than MIN has no regret, and is last, with the reason. FIFO,
 CLOCK, 2Q and LRU are listed among the others for comparison.
@@ -15,9 +15,9 @@ from html import escape
 from statistics import median
 from typing import Any
 
-from tidemark import compare, strings, vmsim
 from tidemark.errors import LabError
-from tidemark.strings import References
+from tidemark.strings import compare, refstrings, vmsim
+from tidemark.strings.refstrings import References
 
 MOST_REASON = 120
 
@@ -73,7 +73,7 @@ def board(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Line]:
     """All lines, the best first."""
-    found = [strings.find(text) for text in held_out]
+    found = [refstrings.find(text) for text in held_out]
     bounds = [compare.bounds(string, sizes_of(string)) for string in found]
     least = [known[compare.MIN] for known in bounds]
     lines = [Line(compare.LRU, tuple(regrets(known[compare.LRU], best) for known, best in zip(bounds, least)))]

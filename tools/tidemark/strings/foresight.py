@@ -1,8 +1,8 @@
 """A run repeated under a policy that knows its future: Belady's MIN, or VMIN.
 
 An exact run is reproducible, and the pages that a program references do not depend on which are in memory. So the run
-is recorded (tidemark.trace), its future is put into the guest's memory above all else (tidemark.future), and it runs
-again with vm=min or vm=vmin. Read-ahead is off, since the theory is about pages that are asked for.
+is recorded (tidemark.trace), its future is put into the guest's memory above all else (tidemark.trace.future), and it
+runs again with vm=min or vm=vmin. Read-ahead is off, since the theory is about pages that are asked for.
 
 With one process and frames=N the faults must be those of MIN on paper, which `judged` computes from the same string.
 The order of several processes' references depends on their faults: there MIN goes by each process's own time and is not
@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tidemark import compare, future, strings
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_json
 from tidemark.machine import parameters, qemu
 from tidemark.runs import experiment, repeat, results
-from tidemark.trace import owned
+from tidemark.strings import compare, refstrings
+from tidemark.trace import future, policy_strings
 from tidemark.trace.pack import SPACES
 from tidemark.trace.record import Progress, Recording, record
 
@@ -117,7 +117,7 @@ def judged(space: future.Space, frames: int, tau_us: int) -> tuple[Faults, Fault
     if tau_us:
         faults, mean = future.vmin(space, tau_us)
         return Faults(faults, faults - pages), None, mean
-    known = compare.bounds(strings.Given("", space.refs), [frames])
+    known = compare.bounds(refstrings.Given("", space.refs), [frames])
     least, lru = known[compare.MIN][0], known[compare.LRU][0]
     return Faults(least, least - pages), Faults(lru, lru - pages), None
 
@@ -168,7 +168,7 @@ def foresee(
         recording = recorded(settings, first, Path(scratch, "recording"), live)
         say("making its future")
         main, program, alone = main_space(recording)
-        spaces = owned.spaces_of(recording, max(DIRECT_MAP - (qemu.machine_mib(settings) + BIOS + 1) * MIB, 0))
+        spaces = policy_strings.spaces_of(recording, max(DIRECT_MAP - (qemu.machine_mib(settings) + BIOS + 1) * MIB, 0))
         file = Path(scratch, "future")
         file.write_bytes(future.encode(spaces, main))
         say(f"running it again under {policy}")
@@ -184,7 +184,7 @@ def foresee(
         references=len(spaces[main].refs),
         frames=frames,
         tau_us=tau_us,
-        original=Faults(*owned.faults(recording, main)),
+        original=Faults(*policy_strings.faults(recording, main)),
         kernel=Faults(lists["main_faults"], lists["main_read"]),
         paper=paper,
         lru=lru,

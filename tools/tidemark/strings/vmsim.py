@@ -20,10 +20,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from tidemark import future
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.machine import qemu
-from tidemark.strings import References
+from tidemark.strings.refstrings import References
+from tidemark.trace import future
 
 POLICIES = Path("kernel/mm/policy")
 NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
