@@ -61,6 +61,6 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 def test_other_form_does_what_it_is_asked(which: str, tried: Trial) -> None:
     (tried.machine.tree / home(which)[1]).write_text(SOLUTIONS[which])
     for test in tried.machine.lab.tests:
-        if test.kind == "asked" and test.options["policy"] == "clock":
+        if test.kind == "script" and test.options["policy"] == "clock":
             verdict = tried.judge_on_host(test)
             assert verdict.fraction == 1, f"{test.title}: {verdict.message}"

@@ -18,7 +18,7 @@ from soak import soak_but
 from tidemark.debug import replay
 from tidemark.grade.build import machines
 from tidemark.grade.intake import lab
-from tidemark.grade.judge.kinds import found
+from tidemark.grade.judge.kinds import fault_place
 from tidemark.grade.judge.quiz import followed, personal, sheet
 from tidemark.grade.model import Outcome, Personal, Verdict
 from tidemark.machine import qemu
@@ -38,7 +38,7 @@ def verdicts(folder: Path, text: str, release: Path = qemu.ROOT) -> list[Verdict
     (folder / ANSWERS).write_text(text)
     hunt = lab.load(qemu.ROOT, "hunt")
     machine = SimpleNamespace(lab=hunt, tree=folder, release=release)
-    return [found.judge(test, machine) for test in hunt.tests]
+    return [fault_place.judge(test, machine) for test in hunt.tests]
 
 
 def test_places_are_graded_by_function_and_line(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidemark.errors import LabError
-from tidemark.grade.judge import expected, several, shorter
+from tidemark.grade.judge import expected, host_runs, shorter
 from tidemark.grade.judge.expected import Decision
 from tidemark.grade.judge.shortest import Case
 from tidemark.grade.model import Test, Verdict, right, wrong
@@ -104,7 +104,7 @@ class Own:
             )
             for pages, frames in todo
         ]
-        self.printed |= zip(todo, several.run(self.machine, runs, LIMIT_S)[0])
+        self.printed |= zip(todo, host_runs.run(self.machine, runs, LIMIT_S)[0])
 
     def decisions(self, pages: Sequence[int], frames: int, names: bool = False) -> list[Decision]:
         """Its decisions on a string; `names`: with the names of its lists. Empty if they are not known."""

@@ -1,4 +1,4 @@
-"""Kind `asked`: what a string of references cannot show. Pages are locked, or lie in other zones, or come back, or
+"""Kind `script`: what a string of references cannot show. Pages are locked, or lie in other zones, or come back, or
 select may look at few pages only; then a page is asked for, and a forbidden choice becomes visible.
 
 The simulator performs a script with the student's policy (tools/vmsim/script.c), under the sanitizers and the rules of
@@ -31,7 +31,7 @@ from typing import NoReturn
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import tail
-from tidemark.grade.judge import several
+from tidemark.grade.judge import host_runs
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
@@ -57,7 +57,7 @@ class Wrong(Exception):
 
 def refuse(word: str) -> NoReturn:
     """Raises LabError for a mistake in lab.toml."""
-    raise LabError(f"script: {word!r} is not a word of a script; see tidemark.grade.judge.kinds.asked", BAD_INPUT)
+    raise LabError(f"script: {word!r} is not a word of a script; see tidemark.grade.judge.kinds.script", BAD_INPUT)
 
 
 def step_of(word: str) -> Step:
@@ -159,10 +159,10 @@ def needs(test: Test) -> tuple[str, ...]:
 
 
 def perform(test: Test, machine: Machine, scripts: Sequence[list[Step]]) -> tuple[list[str], str]:
-    """Run the scripts; returns what several.run does."""
+    """Run the scripts; returns what host_runs.run does."""
     orders = ("".join(f"{line}\n" for step in steps for line in step.lines) for steps in scripts)
     words = (program(test), "--frames", str(FRAMES), "--script")
-    return several.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)
+    return host_runs.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)
 
 
 def judge(test: Test, machine: Machine) -> Verdict:

@@ -1,4 +1,4 @@
-"""The kind `asked`: each thing that the labs' handouts forbid is detected by the test made for it."""
+"""The kind `script`: each thing that the labs' handouts forbid is detected by the test made for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grading import solution
 from soak import soak_but
 from tidemark.errors import LabError
 from tidemark.grade.intake import lab
-from tidemark.grade.judge.kinds import asked
+from tidemark.grade.judge.kinds import script
 from tidemark.grade.model import Outcome
 from tidemark.machine import qemu
 from trials import Trial, changed, trial
@@ -53,7 +53,7 @@ FORBIDDEN = {
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    return trial("clock", tmp_path_factory.mktemp("asked"))
+    return trial("clock", tmp_path_factory.mktemp("script"))
 
 
 @pytest.mark.parametrize("what", soak_but(FORBIDDEN, "bit first", "never more", "back in front"))
@@ -66,16 +66,16 @@ def test_what_the_handout_forbids_is_seen(what: str, tried: Trial) -> None:
 
 @pytest.mark.parametrize("name", ["clock", "twoq", "workingset"])
 def test_scripts_can_be_read(name: str) -> None:
-    tests = [test for test in lab.load(qemu.ROOT, name).tests if test.kind == "asked"]
-    assert tests and all(asked.scripts_of(test) for test in tests)
+    tests = [test for test in lab.load(qemu.ROOT, name).tests if test.kind == "script"]
+    assert tests and all(script.scripts_of(test) for test in tests)
     with pytest.raises(LabError, match="'inn1' says nothing"):
-        asked.steps_of("in1 inn1")
+        script.steps_of("in1 inn1")
 
 
 def test_a_select_that_looks_once_more_than_it_may_is_no_mistake() -> None:
     """A select that looks once more before it asks is within the handout; one that looks twice more is not."""
-    steps = asked.steps_of("in1-5 use1-5 ask#2 =none looks2")
+    steps = script.steps_of("in1-5 use1-5 ask#2 =none looks2")
     before = ["", *[""] * 4, "1", "1 2", "1 2 3", "1 2 3 4", "1 2 3 4 5"]
-    asked.follow(steps, [*before, "0 4 5"])
-    with pytest.raises(asked.Wrong, match="may look at 2 pages, but cleared the accessed bits of 4"):
-        asked.follow(steps, [*before, "0 5"])
+    script.follow(steps, [*before, "0 4 5"])
+    with pytest.raises(script.Wrong, match="may look at 2 pages, but cleared the accessed bits of 4"):
+        script.follow(steps, [*before, "0 5"])

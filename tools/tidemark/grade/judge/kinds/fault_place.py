@@ -1,4 +1,4 @@
-"""Kind `found`: the student's answer on the place of a fault, compared with the place where it was put.
+"""Kind `fault_place`: the student's answer on the place of a fault, compared with the place where it was put.
 
 The answers are in the lab's .toml file, a table for each machine: file, function, line. The correct places are in the
 lab's list of machines (tidemark.grade.build.machines), which students do not have. In a student's tree the test only
