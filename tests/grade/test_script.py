@@ -68,7 +68,7 @@ def test_what_the_handout_forbids_is_seen(what: str, tried: Trial) -> None:
 def test_scripts_can_be_read(name: str) -> None:
     tests = [test for test in lab.load(qemu.ROOT, name).tests if test.kind == "script"]
     assert tests and all(script.scripts_of(test) for test in tests)
-    with pytest.raises(LabError, match="'inn1' says nothing"):
+    with pytest.raises(LabError, match="'inn1' is not a word of a script"):
         script.steps_of("in1 inn1")
 
 
