@@ -46,7 +46,7 @@ def test_other_solution_gets_full_marks(which: str, theirs: Path, tmp_path: Path
     with mock.patch.object(
         lab, "load", side_effect=lambda tree, other, *more: few if other == name else real(tree, other, *more)
     ):
-        made = grading.grade(theirs, handed_in, name, None, tmp_path / "work", best(), jobs=2)
+        made = grading.grade(grading.Request(theirs, handed_in, name), grading.Host(tmp_path / "work", best(), jobs=2))
     assert made.score == made.most, messages(made)
 
 

@@ -75,7 +75,10 @@ def test_one_test_is_meant_by_number_or_title(clock: Lab) -> None:
 
 def test_grade_of_one_test_says_that_it_is_a_part(tmp_path: Path) -> None:
     handed_in = submission(tmp_path / "handed-in", "clock")
-    made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady's string with 3")
+    made = grading.grade(
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady's string with 3"),
+        grading.Host(tmp_path / "work", best()),
+    )
     assert len(made.tests) == 1 and made.score == made.most > 0
     assert text.report(made).splitlines()[-2:] == [
         "note: this is a part: one test of the lab, without the points of others",

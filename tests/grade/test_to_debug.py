@@ -58,7 +58,8 @@ def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
     old, new, outcome, step, function = MISTAKES[event]
     handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
     (made,) = grading.grade(
-        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady"),
+        grading.Host(tmp_path / "work", best(), keep=tmp_path / "failed"),
     ).tests
     assert made.verdict.outcome is outcome
     found = re.search(r"^`tidemark gdb (.*)` puts gdb there", made.verdict.message, re.MULTILINE)
@@ -73,7 +74,9 @@ def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
 def test_where_no_run_is_kept_it_says_how_to_come_by_it(tmp_path: Path) -> None:
     old, new, *_ = MISTAKES["victim"]
     handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
-    made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="3 frames")
+    made = grading.grade(
+        grading.Request(qemu.ROOT, handed_in, "clock", only="3 frames"), grading.Host(tmp_path / "work", best())
+    )
     said = '`make grade LAB=clock TEST="fifo: Belady\'s string with 3 frames"` in your tree keeps this run'
     assert said in made.tests[0].verdict.message
 
@@ -82,6 +85,7 @@ def test_where_no_run_is_kept_it_says_how_to_come_by_it(tmp_path: Path) -> None:
 def test_a_run_that_goes_well_is_not_kept(tmp_path: Path) -> None:
     handed_in = submission(tmp_path / "in", "clock")
     made = grading.grade(
-        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady"),
+        grading.Host(tmp_path / "work", best(), keep=tmp_path / "failed"),
     )
     assert made.score == made.most and not (tmp_path / "failed/clock-1").exists()

@@ -47,7 +47,9 @@ def graded(
     with mock.patch.object(
         lab, "load", side_effect=lambda tree, name, *more: few if name == lab_name else real(tree, name, *more)
     ):
-        return grading.grade(qemu.ROOT, handed_in, lab_name, secret, scratch / "work", best(), jobs=2)
+        return grading.grade(
+            grading.Request(qemu.ROOT, handed_in, lab_name, secret), grading.Host(scratch / "work", best(), jobs=2)
+        )
 
 
 def messages(made: Grade) -> str:

@@ -222,7 +222,8 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
         box = sandboxes.find(sandbox)
         remarks = (base / REMARKS).read_text().splitlines()
         student = (base / STUDENT).read_text("utf-8")
-        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, remarks, student=student)
+        request = grading.Request(Path(release), base / SUBMISSION, lab, hidden, student, remarks=remarks)
+        made = grading.grade(request, grading.Host(base / WORK, box))
     except LabError as error:
         (out / REFUSED).write_text(str(error), "utf-8", "replace")
         return
