@@ -1,4 +1,4 @@
-"""QEMU's arguments while the coverage of the kernel is measured (`make coverage`; tools/coverage collects it)."""
+"""QEMU's arguments while the coverage of the kernel is measured (`make coverage`; tools/cover collects it)."""
 
 from __future__ import annotations
 
