@@ -16,7 +16,7 @@ HASH := \#
 typed = $(findstring command,$(origin $1))
 
 # A variable's name is the first word of its line.
-LINES := $(subst $(NEWLINE),$(NEWLINE)@,$(NEWLINE)$(file <tools/tidemark/variables.txt))
+LINES := $(subst $(NEWLINE),$(NEWLINE)@,$(NEWLINE)$(file <tools/tidemark/machine/variables.txt))
 KNOWN := $(filter-out $(HASH),$(patsubst @%,%,$(filter @%,$(LINES))))
 UNKNOWN := $(filter-out $(KNOWN),$(foreach v,$(.VARIABLES),$(if $(call typed,$v),$v)))
 ifneq ($(UNKNOWN),)
@@ -27,7 +27,7 @@ endif
 # every $(shell): so nothing above this line uses that.
 $(foreach v,$(KNOWN),$(if $(call typed,$v),$(eval override $v := $$(value $v))))
 
-DEFAULTS := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/variables.txt)
+DEFAULTS := $(shell awk -F ' *[|] *' '!/^\#/ && NF { print $$1 "=" $$2 }' tools/tidemark/machine/variables.txt)
 $(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=,$d),$d)))
 MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
@@ -92,13 +92,13 @@ ifeq ($(IMAGE),built)
 qemu qemu-gdb gdb: all
 endif
 qemu:
-	@$(PYTHON) -m tidemark.qemu
+	@$(PYTHON) -m tidemark.machine.qemu
 qemu-gdb:
-	@$(PYTHON) -m tidemark.qemu --gdb
+	@$(PYTHON) -m tidemark.machine.qemu --gdb
 gdb:
 	@tools/gdb/start.sh
 qemu-iso: iso
-	@$(PYTHON) -m tidemark.qemu --iso
+	@$(PYTHON) -m tidemark.machine.qemu --iso
 
 sim:
 	@$(PYTHON) -m tidemark.cli sim --vm "$$VM" $(if $(FRAMES),--frames "$$FRAMES") $(if $(EXPLAIN),--explain) \
@@ -151,7 +151,7 @@ clean:
 	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
 		! -name 'musl*' ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
 help:
-	@cat tools/help.txt && awk -f tools/tidemark/variables.awk tools/tidemark/variables.txt
+	@cat tools/help.txt && awk -f tools/tidemark/machine/variables.awk tools/tidemark/machine/variables.txt
 .DEFAULT:
 	$(error there is no target $@; `make help` lists them)
 

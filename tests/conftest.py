@@ -7,7 +7,7 @@ import os
 import signal
 
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 
 pytest_plugins = ["pytester", "unchanged", "browser"]
 

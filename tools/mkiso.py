@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 WAIT_S = 5
 

@@ -23,10 +23,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tidemark import image, qemu
-from tidemark import reference_image as stored
 from tidemark.errors import BAD_INPUT, FAILED, NO_TOOL, USAGE, LabError
 from tidemark.files import sha256, write_atomically
+from tidemark.machine import image, qemu
+from tidemark.machine import reference_image as stored
 
 MOST = 1_000_000  # bytes of the compressed files together
 STORE = qemu.ROOT / stored.STORE

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Generates from the list of the telemetry's members, kernel/observe/schema.h, and the list of the counters: the tables
-between `<!-- schema:NAME -->` and `<!-- end -->` in the documents, and the Python types tools/tidemark/records.py.
+between `<!-- schema:NAME -->` and `<!-- end -->` in the documents, and the types tools/tidemark/telemetry/records.py.
 
        tools/schema.py           writes them
         tools/schema.py --check   only lists those that are out of date; exit status 1 if there are any
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, COUNTERS = "kernel/observe/schema.h", "kernel/include/observe/counters.h"
-RECORDS = "tools/tidemark/records.py"
+RECORDS = "tools/tidemark/telemetry/records.py"
 
 PLAIN = {"text": "str", "int": "int", "u32": "int", "u64": "int", "s64": "int", "padded": "int"}
 PARTS = {"object": "{}", "objects": "list[{}]"}
@@ -180,7 +180,7 @@ def described(tables: dict[str, Table], table: Table, path: str) -> Iterator[str
 
 
 def python(tables: dict[str, Table], number: str) -> str:
-    """The text of tools/tidemark/records.py; `number` is the number of the schema."""
+    """The text of tools/tidemark/telemetry/records.py; `number` is the number of the schema."""
     lines = [HEAD.format(number).rstrip("\n")]
     for table in sorted(tables.values(), key=lambda table: (table.is_record, table.is_record and table.name != "any")):
         lines += python_class(table) if table.name != "rq" else []

@@ -4,9 +4,9 @@
  *
  * All values come from exact counters and from the events themselves; none is sampled. So they do
  * not depend on how often the processes are sampled (observe/sample.c). The lines divide the run;
- * tools/tidemark/thrashing.py combines them to windows of a second. They are written at quiet
- * moments (sched/still.c), so a line may come a few milliseconds late, and the next tenth begins
- * there.
+ * tools/tidemark/telemetry/thrashing.py combines them to windows of a second. They are written at
+ * quiet moments (sched/still.c), so a line may come a few milliseconds late, and the next tenth
+ * begins there.
  */
 #include "mm/demand.h"
 #include "mm/mm.h"

@@ -18,8 +18,8 @@
  *
  * EMIT expands to the C statement that sends a member, so RECORD_EXIT(EMIT) sends a whole exit
  * record. From this file and observe/counters.h, tools/schema.py generates the tables of
- * docs/reference/telemetry.md and the types in tools/tidemark/records.py: run it after a change. A
- * test fails if they are out of date.
+ * docs/reference/telemetry.md and the types in tools/tidemark/telemetry/records.py: run it after a
+ * change. A test fails if they are out of date.
  */
 #ifndef SCHEMA_H
 #define SCHEMA_H

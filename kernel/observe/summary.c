@@ -26,7 +26,7 @@
 #include "schema.h"
 
 #define MAX_RECORDS 64
-#define GAMMA_MAJFLT 30 /* as in tools/tidemark/summary.py */
+#define GAMMA_MAJFLT 30 /* as in tools/tidemark/runs/summary.py */
 
 /* Delta's terms, in an order in which C_D plus the first n terms is never negative. */
 enum term {
@@ -229,7 +229,7 @@ static u32 permille(u64 part, u64 whole)
 	return whole ? (part * 2000 + whole) / (whole * 2) : 0;
 }
 
-/* The host computes the same numbers from the telemetry (tools/tidemark/summary.py). */
+/* The host computes the same numbers from the telemetry (tools/tidemark/runs/summary.py). */
 static void print_time(void)
 {
 	u64 policy_us = cycles_to_ns(policy_timer.cycles) / 1000, ms = (total_us + 500) / 1000;

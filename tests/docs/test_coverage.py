@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cover import reasons
-from tidemark import qemu
+from tidemark.machine import qemu
 
 ROWS = sorted(reasons.explained())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from figures import policies
-from tidemark import compare, vmsim
+from tidemark.strings import compare, vmsim
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES, PICTURES = ROOT / "docs/guide/policies", ROOT / "docs/figures/policies"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 if sys.version_info >= (3, 11):
     import tomllib

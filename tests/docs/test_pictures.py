@@ -13,7 +13,7 @@ from pathlib import Path
 import matplotlib
 import matplotlib.image
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 from tidemark.report import figure as figure_module
 from tidemark.report import svg
 

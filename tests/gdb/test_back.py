@@ -12,7 +12,10 @@ import pytest
 from debugger import NO_TRACEBACK, Session, marked, replayed
 from gdbstub import Stub
 from lab import tidemark
-from tidemark import errors, kept, places, plugin, qemu, results
+from tidemark import errors
+from tidemark.debug import replay
+from tidemark.machine import plugin, qemu
+from tidemark.runs import result_image, results
 
 SIZE = 8 << 20
 RUN = ("--mem", "8M", "--swap", "sim:ssd", "-q")
@@ -40,14 +43,14 @@ def where(text: str) -> int:
     return int(found[0] + found[1])
 
 
-def state(run: places.Places, at: int, scratch: Path) -> tuple[int, str, str]:
+def state(run: replay.Places, at: int, scratch: Path) -> tuple[int, str, str]:
     """The state of the machine at a place: its time, its registers, its memory."""
-    arrived = run.go(places.Place("here", at=at))
+    arrived = run.go(replay.Place("here", at=at))
     with Stub(arrived.gdb) as stub:
         return arrived.ns, stub.registers(), stub.memory(SIZE, scratch)
 
 
-def some_places(run: places.Places, nr: int) -> list[int]:
+def some_places(run: replay.Places, nr: int) -> list[int]:
     """Places around faults, while the machine is busy, in any order."""
     rng = random.Random(1)
     (fault,) = plugin.addresses(qemu.ROOT, "do_page_fault")
@@ -60,12 +63,12 @@ def test_time_is_that_of_the_kernels_clock_which_stands_for_samples(folder: Path
     said = debug(folder, place=("--at", time)).output
     (found,) = re.findall(r"^at (\d+\.\d{9}) s, (\d+\.\d{9}) s by the kernel's clock$", said, re.MULTILINE)
     place, clock = (int(one.replace(".", "")) for one in found)
-    assert clock == places.time_of(time) and clock + 50_000 < place < clock + 1_000_000
+    assert clock == replay.time_of(time) and clock + 50_000 < place < clock + 1_000_000
 
 
 @pytest.mark.parametrize("nr", [4, pytest.param(500, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
 def test_places_are_found_again_to_the_bit(folder: Path, tmp_path: Path, nr: int) -> None:
-    run = places.Places(results.load(folder), qemu.ROOT, tmp_path)
+    run = replay.Places(results.load(folder), qemu.ROOT, tmp_path)
     try:
         at = some_places(run, nr)
         first = {ns: state(run, ns, tmp_path) for ns in at}
@@ -78,12 +81,12 @@ def test_places_are_found_again_to_the_bit(folder: Path, tmp_path: Path, nr: int
 
 
 def test_an_instruction_counted_and_one_waited_for_are_at_the_same_place(folder: Path, tmp_path: Path) -> None:
-    run = places.Places(results.load(folder), qemu.ROOT, tmp_path)
+    run = replay.Places(results.load(folder), qemu.ROOT, tmp_path)
     (insert,) = plugin.addresses(qemu.ROOT, "policy_call_insert")
     try:
         events = run.past(pcs=str(insert))
         nth = random.Random(2).randrange(len(events) // 2, len(events))
-        assert run.go(places.Place("here", pc=str(insert), nth=nth)).ns == events[nth - 1][1]
+        assert run.go(replay.Place("here", pc=str(insert), nth=nth)).ns == events[nth - 1][1]
     finally:
         run.close()
 
@@ -169,9 +172,9 @@ def test_runs_that_do_not_repeat_are_refused(folder: Path, tmp_path: Path) -> No
 
 
 def test_a_result_keeps_its_image_once_for_all(folder: Path) -> None:
-    image = folder / kept.FOLDER
+    image = folder / result_image.FOLDER
     kernel = image / qemu.KERNEL
     assert kernel.read_bytes() == (qemu.ROOT / qemu.KERNEL).read_bytes()
     assert (image / "build/user/thrash").exists()
-    copy = kept.STORE / results.load(folder).meta["image"]["sha256"][:16] / qemu.KERNEL
+    copy = result_image.STORE / results.load(folder).meta["image"]["sha256"][:16] / qemu.KERNEL
     assert copy.stat().st_ino == kernel.stat().st_ino or copy.stat().st_dev != kernel.stat().st_dev

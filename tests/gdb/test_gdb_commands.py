@@ -12,7 +12,7 @@ from pathlib import Path
 import gdbtools  # noqa: F401  (makes tm importable)
 import pytest
 from debugger import EVERYTHING, NO_TRACEBACK, Session, ask_at, each_marked, line_of, marked, rows, session
-from tidemark import qemu
+from tidemark.machine import qemu
 from tm import defines
 
 COMMANDS = ["tm-ps", "tm-vma", "tm-pt", "tm-page", "tm-why", "tm-zones", "tm-buddy", "tm-slab", "tm-lists", "tm-rq"]

@@ -12,7 +12,7 @@ import gdbtools  # noqa: F401  (makes tm importable)
 import pytest
 from bad_kernels import bad_kernel  # noqa: F401  (a fixture)
 from debugger import EVERYTHING, NO_TRACEBACK, Session, ask_at, each_marked, line_of, marked, rows, session
-from tidemark import qemu
+from tidemark.machine import qemu
 from tm import why
 
 # --- tm-why, compared with what then happens ---

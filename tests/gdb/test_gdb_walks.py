@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import gdbtools  # noqa: F401  (makes tm importable)
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 from tm import defines, entry, rq, walk, why, zones
 from tm.errors import Torn, Unreadable
 from tm.memory import Field, Layout, Memory, View

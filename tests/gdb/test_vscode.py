@@ -7,7 +7,7 @@ import re
 
 import pytest
 from debugger import free_port, line_of, session
-from tidemark import qemu
+from tidemark.machine import qemu
 
 
 def with_comments(path: str) -> dict:

@@ -13,12 +13,12 @@ from grading import graded, starter
 from lifted import Code, defined, functions_of, secret_files, unpacked
 from lifter import lifted
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade.build import machines, plain_c
 from tidemark.grade.build.elf import FILE, Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_out import figures, release
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

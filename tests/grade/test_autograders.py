@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from grades import REPORT, sample
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade.hand_back import result
+from tidemark.machine import qemu
 
 AUTOGRADER = qemu.ROOT / "labs/autograder"
 GRADES = 'for word; do last=$here; here=$word; [ "$last" != --json ] || cp "$SAMPLE" "$word"; done\n'

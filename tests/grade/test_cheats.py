@@ -16,17 +16,17 @@ import pytest
 from grading import graded, messages, solution, starter, submission
 from lab import tidemark
 from soak import soak_but
-from tidemark import plugin, qemu
 from tidemark.grade.build import tree
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.hand_back import result
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import shorter
 from tidemark.grade.judge.expected import Decision
-from tidemark.grade.judge.kinds import answers, found
+from tidemark.grade.judge.kinds import answers, fault_place
 from tidemark.grade.model import Grade, Outcome
 from tidemark.grade.witness import memory, playback
 from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, STORE, WRITE, ZERO, Evidence
+from tidemark.machine import plugin, qemu
 
 pytestmark = pytest.mark.graded
 
@@ -237,14 +237,14 @@ def test_answers_that_take_hours_to_read_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.toml"
     for text, said in ((".".join("a" * 400) + " = 1", "a line of more than"), ("a = 1\n" * 6000, "more than 32 KiB")):
         path.write_text(text)
-        assert said in found.answered(path, "hunt1")[1]
+        assert said in fault_place.answered(path, "hunt1")[1]
         assert said in answers.answer(path, "knee")[1]
 
 
 def test_answers_may_begin_with_a_mark_of_their_encoding(tmp_path: Path) -> None:
     path = tmp_path / "answers.toml"
     path.write_bytes('[hunt1]\r\nfile = "a.c"\r\nfunction = "f"\r\nline = 1\r\n'.encode("utf-8-sig"))
-    assert found.answered(path, "hunt1") == ({"file": "a.c", "function": "f", "line": 1}, "")
+    assert fault_place.answered(path, "hunt1") == ({"file": "a.c", "function": "f", "line": 1}, "")
 
 
 def test_other_labs_solutions_are_not_there_to_be_shown(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from confined import NEEDS_SANDBOX
 from grading import solution, submission
 from making import environment, make
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import reference
 from tidemark.grade.build import solution_files, solutions, tree
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

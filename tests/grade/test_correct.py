@@ -11,10 +11,10 @@ import pytest
 from grading import messages, submission
 from soak import soak_but
 from students import measure, unpacked
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 from trials import Trial, trial
 from variants import home, solutions
 
@@ -46,7 +46,7 @@ def test_other_solution_gets_full_marks(which: str, theirs: Path, tmp_path: Path
     with mock.patch.object(
         lab, "load", side_effect=lambda tree, other, *more: few if other == name else real(tree, other, *more)
     ):
-        made = grading.grade(theirs, handed_in, name, None, tmp_path / "work", best(), jobs=2)
+        made = grading.grade(grading.Request(theirs, handed_in, name), grading.Host(tmp_path / "work", best(), jobs=2))
     assert made.score == made.most, messages(made)
 
 
@@ -61,6 +61,6 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 def test_other_form_does_what_it_is_asked(which: str, tried: Trial) -> None:
     (tried.machine.tree / home(which)[1]).write_text(SOLUTIONS[which])
     for test in tried.machine.lab.tests:
-        if test.kind == "asked" and test.options["policy"] == "clock":
+        if test.kind == "script" and test.options["policy"] == "clock":
             verdict = tried.judge_on_host(test)
             assert verdict.fraction == 1, f"{test.title}: {verdict.message}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tidemark import qemu
 from tidemark.grade.build import cut, starters
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 
 SOLUTION = """/*
  * Evicts the right page.

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tidemark import qemu
 from tidemark.grade.build import tree
+from tidemark.machine import qemu
 
 PROGRAM, CLOCK = "build/host/kernel/mm/policy/policies_test", "kernel/mm/policy/clock.c"
 ASKS = "vm_scan_more(scan)"

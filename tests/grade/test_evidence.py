@@ -18,7 +18,6 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from soak import soak_but
-from tidemark import plugin, qemu, vmsim
 from tidemark.errors import LabError
 from tidemark.grade.build import elf
 from tidemark.grade.judge import work
@@ -26,7 +25,9 @@ from tidemark.grade.model import Outcome
 from tidemark.grade.model import Test as LabTest
 from tidemark.grade.witness import evidence, kernel_map, kernel_size
 from tidemark.grade.witness.boot import NO_REFS, Boot, Run, boot, ending
-from tidemark.strings import Given
+from tidemark.machine import plugin, qemu
+from tidemark.strings import vmsim
+from tidemark.strings.refstrings import Given
 
 pytestmark = pytest.mark.graded
 

@@ -16,12 +16,14 @@ from gdbstub import Stub
 from grading import starter
 from lab import tidemark
 from soak import soak_but
-from tidemark import places, qemu, results
+from tidemark.debug import replay
 from tidemark.grade.build import machines
 from tidemark.grade.intake import lab
-from tidemark.grade.judge.kinds import found
+from tidemark.grade.judge.kinds import fault_place
 from tidemark.grade.judge.quiz import followed, personal, sheet
 from tidemark.grade.model import Outcome, Personal, Verdict
+from tidemark.machine import qemu
+from tidemark.runs import results
 
 pytestmark = pytest.mark.graded
 
@@ -37,7 +39,7 @@ def verdicts(folder: Path, text: str, release: Path = qemu.ROOT) -> list[Verdict
     (folder / ANSWERS).write_text(text)
     hunt = lab.load(qemu.ROOT, "hunt")
     machine = SimpleNamespace(lab=hunt, tree=folder, release=release)
-    return [found.judge(test, machine) for test in hunt.tests]
+    return [fault_place.judge(test, machine) for test in hunt.tests]
 
 
 def test_places_are_graded_by_function_and_line(tmp_path: Path) -> None:
@@ -92,9 +94,9 @@ def test_lists_of_machines_hold_nothing_that_moves_lines() -> None:
 
 def entry(folder: Path, image: Path, at: int, address: int, scratch: Path) -> int:
     """The page-table entry of an address in the current directory, read from memory without gdb."""
-    run = places.Places(results.load(folder), image, scratch)
+    run = replay.Places(results.load(folder), image, scratch)
     try:
-        arrived = run.go(places.Place("here", at=at))
+        arrived = run.go(replay.Place("here", at=at))
         with Stub(arrived.gdb) as stub:
             stub.monitor(f'pmemsave 0 {8 * MIB} "{scratch / "memory"}"')
             stub.send("g")
@@ -127,10 +129,10 @@ def test_keys_of_follow_are_those_of_the_run(tmp_path: Path) -> None:
     ran = tidemark("run", "-q", "--image", str(image), "-o", str(tmp_path / "run"), *words[6:-1], cwd=tmp_path)
     assert not ran.returncode, ran.stderr
     (tmp_path / "places").mkdir()
-    run = places.Places(results.load(tmp_path / "run"), image, tmp_path / "places")
+    run = replay.Places(results.load(tmp_path / "run"), image, tmp_path / "places")
     try:
         nth = int(words[-1].split()[1])
-        begun = run.go(places.Place("fault", pc=places.instructions(image, "do_page_fault"), nth=nth)).ns
+        begun = run.go(replay.Place("fault", pc=replay.instructions(image, "do_page_fault"), nth=nth)).ns
     finally:
         run.close()
     written = begun + keys["waited"]

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 from confined import NEEDS_SANDBOX
 from lab import tidemark
-from tidemark import cluster, qemu
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.grade import class_run, grading, isolation
@@ -27,6 +26,8 @@ from tidemark.grade.hand_back import class_table, written
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
 from tidemark.grade.model import Test as LabTest
+from tidemark.machine import qemu
+from tidemark.runs import cluster
 
 FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"
 LAB = Lab(

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from grades import DIRTY, REPORT, graded_as, sample
 from lab import tidemark
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.grade import grading, model
 from tidemark.grade.build.sandbox import best
@@ -26,6 +25,7 @@ from tidemark.grade.model import Grade, Graded, Outcome, right
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import NOTHING
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 PNG = b"\x89PNG\r\n\x1a\n"
 LEAKS = ("SECRET", "5 4 3 2 1")

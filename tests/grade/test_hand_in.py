@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from grading import solution, starter, submission
 from lab import tidemark
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
 from tidemark.grade import grading
 from tidemark.grade.build import reading
@@ -18,6 +17,7 @@ from tidemark.grade.hand_back import text
 from tidemark.grade.hand_out import hand_in
 from tidemark.grade.intake import archive, choice, lab
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 
@@ -75,7 +75,10 @@ def test_one_test_is_meant_by_number_or_title(clock: Lab) -> None:
 
 def test_grade_of_one_test_says_that_it_is_a_part(tmp_path: Path) -> None:
     handed_in = submission(tmp_path / "handed-in", "clock")
-    made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady's string with 3")
+    made = grading.grade(
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady's string with 3"),
+        grading.Host(tmp_path / "work", best()),
+    )
     assert len(made.tests) == 1 and made.score == made.most > 0
     assert text.report(made).splitlines()[-2:] == [
         "note: this is a part: one test of the lab, without the points of others",

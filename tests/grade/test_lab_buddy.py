@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from grading import solution, starter
 from soak import soak_but
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import model
 from tidemark.grade.build.workspace import HostRun
@@ -19,6 +18,7 @@ from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import buddy, runs
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness.evidence import BIRTH, COPY, EVENT, READ, REF, STORE, ZERO, Evidence
+from tidemark.machine import qemu
 from trials import Trial, changed, trial
 
 pytestmark = pytest.mark.graded

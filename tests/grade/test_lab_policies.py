@@ -16,7 +16,6 @@ import pytest
 import textbook
 from grading import solution
 from soak import soak_but
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading, model
 from tidemark.grade.intake import lab
@@ -27,6 +26,7 @@ from tidemark.grade.witness import playback
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, READ, STORE, SWITCH, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 from trials import changed, trial
 
 pytestmark = pytest.mark.graded
@@ -189,7 +189,7 @@ def test_broken_rule_and_wild_pointer_get_nothing(tried: Machine) -> None:
 
 
 # The tests asked by hand use a simulator of the lab's own file.
-JUDGED = [test.title for test in lab.load(qemu.ROOT, TWOQS).tests if test.kind != "asked"]
+JUDGED = [test.title for test in lab.load(qemu.ROOT, TWOQS).tests if test.kind != "script"]
 
 
 @pytest.mark.parametrize("title", soak_but(JUDGED, SCAN, HOT))

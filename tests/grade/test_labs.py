@@ -13,12 +13,12 @@ import pytest
 from grading import graded, messages, submission
 from guest import boot
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import reading, starters, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import archive, lab
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 
@@ -119,7 +119,9 @@ def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, 
     unpacked = taken.write(tmp_path / "unpacked")
     one = replace(assignment, tests=tuple(test for test in assignment.tests if test.title == title))
     with mock.patch.object(lab, "load", return_value=one):
-        made = grading.grade(qemu.ROOT, unpacked, name, None, tmp_path / "work", best(), taken.notes)
+        made = grading.grade(
+            grading.Request(qemu.ROOT, unpacked, name, remarks=taken.notes), grading.Host(tmp_path / "work", best())
+        )
     assert made.score == made.most > 0, messages(made)
     assert made.notes == (f"{old} was taken as {assignment.was[old]}, its path in this release",)
 

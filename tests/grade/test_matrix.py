@@ -9,13 +9,13 @@ from unittest import mock
 import pytest
 from grading import messages, submission
 from students import STATES, measure, others_become, unpacked
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import starters, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import figures
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 
@@ -35,7 +35,8 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_solution_gets_full_marks_in_the_students_tree(name: str, state: str, theirs: Path, tmp_path: Path) -> None:
     measure(theirs, lab.load(qemu.ROOT, name), tmp_path / "figures")
     others_become(theirs, name, state)
-    made = grading.grade(theirs, submission(tmp_path / "in", name), name, None, tmp_path / "work", best(), jobs=2)
+    request = grading.Request(theirs, submission(tmp_path / "in", name), name)
+    made = grading.grade(request, grading.Host(tmp_path / "work", best(), jobs=2))
     assert made.score == made.most, messages(made)
 
 
@@ -49,7 +50,8 @@ def test_fifo_and_clock_keep_their_budgets_beside_other_labs(theirs: Path, tmp_p
     with mock.patch.object(
         lab, "load", side_effect=lambda tree, name, *rest: few if name == "clock" else real(tree, name)
     ):
-        made = grading.grade(theirs, submission(tmp_path / "in", "clock"), "clock", None, tmp_path / "work", best())
+        request = grading.Request(theirs, submission(tmp_path / "in", "clock"), "clock")
+        made = grading.grade(request, grading.Host(tmp_path / "work", best()))
     assert len(made.tests) == 2 and made.score == made.most, messages(made)
 
 

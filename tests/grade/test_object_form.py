@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from grading import solution
-from tidemark import qemu
 from tidemark.grade.build import object_form, object_rules
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

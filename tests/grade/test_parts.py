@@ -9,11 +9,11 @@ from unittest import mock
 import pytest
 from grading import messages, submission
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading, model
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade, Outcome
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 
@@ -26,7 +26,7 @@ def graded(handed_in: Path, scratch: Path) -> Grade:
     whole = lab.load(qemu.ROOT, "clock")
     few = replace(whole, tests=tuple(test for test in whole.tests if test.title in TITLES))
     with mock.patch.object(lab, "load", return_value=few):
-        return grading.grade(qemu.ROOT, handed_in, "clock", None, scratch, best())
+        return grading.grade(grading.Request(qemu.ROOT, handed_in, "clock"), grading.Host(scratch, best()))
 
 
 def outcomes(made: Grade) -> list[Outcome]:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from grading import graded, messages, solution
 from soak import soak_but
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import object_rules, plain_c
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from soak import soak_but
 from textbook import fifo
-from tidemark import qemu
 from tidemark.commands import grade
 from tidemark.commands import quiz as command
 from tidemark.errors import LabError
@@ -25,6 +24,7 @@ from tidemark.grade.judge.quiz import personal, sheet
 from tidemark.grade.judge.quiz.personal import Drawn, drawn
 from tidemark.grade.model import Lab, Outcome, Personal, Verdict
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

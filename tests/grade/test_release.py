@@ -9,13 +9,13 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.build import cut, machines, starters, tree
 from tidemark.grade.hand_out import figures, release, starter
 from tidemark.grade.intake import lab
-from tidemark.grade.judge import expected
+from tidemark.grade.judge import expected, kinds
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 LABS = [lab.load(qemu.ROOT, name) for name in lab.names(qemu.ROOT)]
 
@@ -194,6 +194,14 @@ def test_bad_assignment_is_named(case: str, tmp_path: Path) -> None:
     (tmp_path / "labs/one/lab.toml").write_text(text)
     with pytest.raises(LabError, match=said):
         lab.load(tmp_path, "one")
+
+
+@pytest.mark.parametrize("former", kinds.FORMER)
+def test_earlier_names_of_kinds_still_work(former: str, tmp_path: Path) -> None:
+    (tmp_path / "labs/one").mkdir(parents=True)
+    (tmp_path / "labs/one/lab.toml").write_text(GOOD + TEST.replace("runs", former))
+    (test,) = lab.load(tmp_path, "one").tests
+    assert test.kind == kinds.FORMER[former] and test.kind in lab.known_kinds()
 
 
 def test_secret_without_the_lab_is_refused(tmp_path: Path) -> None:

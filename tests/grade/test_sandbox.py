@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 from processes import wait_until
-from tidemark import files, qemu
+from tidemark import files
 from tidemark.errors import NO_TOOL, USAGE, LabError
 from tidemark.grade.build import sandbox, supervise, users
 from tidemark.grade.build.sandbox import Sandbox
+from tidemark.machine import qemu
 
 ASAN_PROGRAM = qemu.ROOT / "build/host/kernel/sched/fair_test"
 FORKS = """

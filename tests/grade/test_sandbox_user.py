@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tidemark import plugin, qemu
 from tidemark.grade.build import tree, users
 from tidemark.grade.intake import lab
+from tidemark.machine import plugin, qemu
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can run commands as other users")
 

@@ -10,7 +10,6 @@ from unittest import mock
 
 import pytest
 from grading import graded, messages, solution, starter
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade import grading
 from tidemark.grade.build import object_form, object_rules, plain_c
@@ -22,6 +21,7 @@ from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import buddy
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness import kernel_map
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

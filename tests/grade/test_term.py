@@ -14,7 +14,6 @@ from grades import graded_as
 from grading import starter
 from lab import tidemark
 from test_grade_class import FILE, LAB, STAND_IN, Room
-from tidemark import board, cluster
 from tidemark.commands import class_stats, export_jplag
 from tidemark.errors import LabError
 from tidemark.grade import class_run, isolation, model
@@ -23,6 +22,8 @@ from tidemark.grade.hand_back import class_table, jplag, regrade, result, term, 
 from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Question
+from tidemark.runs import cluster
+from tidemark.strings import board
 
 ASKED = (Question("1", "Why?", 2, ("because: 2",)), Question("2", "How far?", 3))
 WITH_QUESTIONS = replace(LAB, questions=ASKED)

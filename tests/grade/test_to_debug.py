@@ -10,10 +10,10 @@ import pytest
 from debugger import NO_TRACEBACK, replayed
 from grading import solution, submission
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.model import Outcome
+from tidemark.machine import qemu
 from trials import changed
 
 pytestmark = pytest.mark.graded
@@ -58,7 +58,8 @@ def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
     old, new, outcome, step, function = MISTAKES[event]
     handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
     (made,) = grading.grade(
-        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady"),
+        grading.Host(tmp_path / "work", best(), keep=tmp_path / "failed"),
     ).tests
     assert made.verdict.outcome is outcome
     found = re.search(r"^`tidemark gdb (.*)` puts gdb there", made.verdict.message, re.MULTILINE)
@@ -73,7 +74,9 @@ def test_gdb_stands_where_it_went_wrong(event: str, tmp_path: Path) -> None:
 def test_where_no_run_is_kept_it_says_how_to_come_by_it(tmp_path: Path) -> None:
     old, new, *_ = MISTAKES["victim"]
     handed_in = submission(tmp_path / "in", "clock", {FIFO: changed(solution(FIFO), old, new)})
-    made = grading.grade(qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="3 frames")
+    made = grading.grade(
+        grading.Request(qemu.ROOT, handed_in, "clock", only="3 frames"), grading.Host(tmp_path / "work", best())
+    )
     said = '`make grade LAB=clock TEST="fifo: Belady\'s string with 3 frames"` in your tree keeps this run'
     assert said in made.tests[0].verdict.message
 
@@ -82,6 +85,7 @@ def test_where_no_run_is_kept_it_says_how_to_come_by_it(tmp_path: Path) -> None:
 def test_a_run_that_goes_well_is_not_kept(tmp_path: Path) -> None:
     handed_in = submission(tmp_path / "in", "clock")
     made = grading.grade(
-        qemu.ROOT, handed_in, "clock", None, tmp_path / "work", best(), only="Belady", keep=tmp_path / "failed"
+        grading.Request(qemu.ROOT, handed_in, "clock", only="Belady"),
+        grading.Host(tmp_path / "work", best(), keep=tmp_path / "failed"),
     )
     assert made.score == made.most and not (tmp_path / "failed/clock-1").exists()

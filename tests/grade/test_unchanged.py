@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import unchanged
-from tidemark import qemu
+from tidemark.machine import qemu
 
 TEST = """
 import pytest
@@ -27,7 +27,13 @@ def test_sources_built_files_and_labs_count() -> None:
 
 def test_modules_that_a_test_reaches_count_and_no_others() -> None:
     reached = unchanged.modules_for(qemu.ROOT / "tests/grade/test_lab_cfs.py").keys()
-    assert reached > {"trials", "grading", "tidemark.qemu", "tidemark.plugin", "tidemark.grade.build.sandbox"}
+    assert reached > {
+        "trials",
+        "grading",
+        "tidemark.machine.qemu",
+        "tidemark.machine.plugin",
+        "tidemark.grade.build.sandbox",
+    }
     assert reached > {"tidemark.grade.judge.kinds.guard", "tidemark.grade.intake.lab", "mkinitramfs"}
     assert not any(name.startswith(("tidemark.watch", "tidemark.commands")) for name in reached)
 

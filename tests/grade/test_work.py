@@ -8,7 +8,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from tidemark import qemu
 from tidemark.errors import LabError
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import work
@@ -18,6 +17,7 @@ from tidemark.grade.witness import baseline
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import EVENT, READ, SWITCH, Evidence
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 

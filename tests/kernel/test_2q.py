@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from tidemark import strings, vmsim
+from tidemark.strings import refstrings, vmsim
 
 
 def faults(policy: str, string: str, frames: int) -> int:
-    return vmsim.run(vmsim.build(policy), strings.find(string), frames).faults
+    return vmsim.run(vmsim.build(policy), refstrings.find(string), frames).faults
 
 
 def two_phases() -> str:

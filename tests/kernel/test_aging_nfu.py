@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 from test_models import decided, expect_equal, model_of, trial
-from tidemark import strings
+from tidemark.strings import refstrings
 
 MODEL = model_of("aging")
 NFU = ModuleType("model_nfu")
@@ -23,9 +23,9 @@ def test_nfu_decides_as_its_model() -> None:
 def test_nfu_does_not_forget() -> None:
     """Pages of a finished phase stay resident; aging evicts them."""
     old = " ".join(["1-3"] * 12)
-    string = strings.find(f"{old} " + "4-6 " * 40, step_ns=MODEL.STEP_NS)
+    string = refstrings.find(f"{old} " + "4-6 " * 40, step_ns=MODEL.STEP_NS)
     nfu, aging = decided("aging", string, 4, NFU.PARAMETERS), decided("aging", string, 4)
     assert {page for _, gone in nfu for page in gone} == {4, 5, 6}
     assert {page for _, gone in aging for page in gone} >= {1, 2}
-    string = strings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter stays at its maximum
+    string = refstrings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter stays at its maximum
     expect_equal("aging", NFU, string, 3)

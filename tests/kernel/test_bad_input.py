@@ -11,7 +11,7 @@ import time
 import pytest
 from guest import Guest, Result, boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 CHECK = "cat /proc/vm/check"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot, settings
 from soak import soak_but
-from tidemark import disk, qemu
+from tidemark.machine import disk, qemu
 
 SECTOR = 512
 WRITTEN = 512  # sectors at the end that the kernel's tests write

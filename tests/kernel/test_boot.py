@@ -14,7 +14,7 @@ import pytest
 from debugger import session
 from guest import Guest, boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 
 def cpu_seconds(pid: int) -> float:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from guest import boot, first_miss, parse_summary
 from making import make
-from tidemark import qemu, telemetry
+from tidemark.machine import qemu
+from tidemark.telemetry import stream
 
 POLICIES = sorted(
     path.stem
@@ -39,7 +40,14 @@ def test_help_lists_every_target_and_variable() -> None:
 
 def test_reference_has_the_table_of_variables() -> None:
     made = subprocess.run(
-        ["awk", "-v", "markdown=1", "-f", "tools/tidemark/variables.awk", "tools/tidemark/variables.txt"],
+        [
+            "awk",
+            "-v",
+            "markdown=1",
+            "-f",
+            "tools/tidemark/machine/variables.awk",
+            "tools/tidemark/machine/variables.txt",
+        ],
         cwd=qemu.ROOT,
         capture_output=True,
         text=True,
@@ -158,7 +166,7 @@ def test_waiting_for_a_key_nobody_can_press_is_a_hang() -> None:
 
 def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
     kept = tmp_path / "with blank, and comma.ndjson"
-    command = [sys.executable, "-m", "tidemark.qemu"]
+    command = [sys.executable, "-m", "tidemark.machine.qemu"]
     settings = {"RUN": f"echo begun; sleep {FOR_EVER}", "TELEMETRY": str(kept)}
     process = subprocess.Popen(
         command,
@@ -181,7 +189,7 @@ def test_interrupt_ends_qemu_and_keeps_what_was_written(tmp_path: Path) -> None:
 def test_telemetry_is_kept_where_asked(tmp_path: Path) -> None:
     kept = tmp_path / "run.ndjson"
     assert make("qemu", "RUN=true", f"TELEMETRY={kept}").returncode == 0
-    assert telemetry.read(kept).whole
+    assert stream.read(kept).whole
 
 
 def test_second_build_has_nothing_to_do() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PAGE = 4096
 PAGES = 3072  # of the disk, 12 MiB

@@ -9,15 +9,15 @@ import pytest
 from cover import lines, reasons
 from cover.__main__ import FOLDER, executed
 from guest import boot
-from tidemark import covered, qemu
+from tidemark.machine import coverage, qemu
 
 PLACE = FOLDER / "of-a-test"
 
 
 def test_watched_run_is_the_same_and_tells_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(covered.FOLDER, raising=False)
+    monkeypatch.delenv(coverage.FOLDER, raising=False)
     plain = boot("echo hello").check_exit()
-    monkeypatch.setenv(covered.FOLDER, str(PLACE))
+    monkeypatch.setenv(coverage.FOLDER, str(PLACE))
     try:
         watched = boot("echo hello").check_exit()
         ran = lines.run(lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL), executed(*PLACE.iterdir()))

@@ -13,7 +13,7 @@ from guest import Result, boot
 from progress import Tried
 from soak import soak_but
 from test_block import SECTOR, entry, table
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FAST = "sim:ssd,size=16M"
 AFTER = "thrash 2 1000 1; cat /proc/mounts /proc/vm/check"

@@ -14,7 +14,7 @@ import ext2
 import pytest
 from guest import Result, boot
 from soak import soak_but
-from tidemark import disk, qemu
+from tidemark.machine import disk, qemu
 
 PROGRAM = qemu.ROOT / "build/user/direct"
 CASES = ["both", "ends", "refused", "mapped", "faults", "forked", "together"]

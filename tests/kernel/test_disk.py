@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot, settings
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 CHECK = "cat /proc/vm/check"
 POLICIES = ("fifo", "clock", "2q", "ws")

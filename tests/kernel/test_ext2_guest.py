@@ -14,7 +14,7 @@ from ext2 import Model
 from ext2_scripts import BLOCKS, SEED, Crash, Random
 from guest import boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FSOPS = qemu.ROOT / "build/user/fsops"
 

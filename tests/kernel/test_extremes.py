@@ -17,7 +17,7 @@ import pytest
 from guest import Guest, Result, boot
 from soak import soak_but
 from test_policies import CHECK, POLICIES, SWITCH, WORKLOADS, expect_sound
-from tidemark import qemu
+from tidemark.machine import qemu
 
 GUARDS = sorted(
     path.stem for path in qemu.ROOT.glob("kernel/mm/guard/*.c") if not path.stem.endswith(("_test", "TEMPLATE"))

@@ -18,7 +18,7 @@ from guest import Result, boot
 from progress import Tried, image_key
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import qemu
+from tidemark.machine import qemu
 
 LINKS = "fstools=chmod,mount,umount"
 PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import ext2
 import pytest
 from guest import Result, boot
-from tidemark import disk
+from tidemark.machine import disk
 
 MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
 

@@ -15,7 +15,7 @@ import pytest
 from guest import Result, boot
 from soak import soak_but
 from test_extremes import GUARDS
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PROGRAM = qemu.ROOT / "build/user/rough"
 CASES = ["truncated", "unlinked", "writers", "growing", "cut", "position", "running", "deep", "many", "bomb"]

@@ -12,7 +12,7 @@ from bad_kernels import kernel_with
 from guest import Result, boot
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import qemu
+from tidemark.machine import qemu
 
 CHECK = "cat /proc/vm/check"
 THRASH = "thrash 7 1536 2 3000"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from guest import boot
 from test_runs import EXITS, OF_THE_TEST, tomllib
-from tidemark import qemu
 from tidemark.grade.build.tree import copy_built
+from tidemark.machine import qemu
 
 GUIDES = qemu.ROOT / "docs/guide"
 

@@ -17,7 +17,7 @@ from ext2_scripts import SEED
 from guest import boot
 from soak import soak_but
 from test_block import SECTOR, entry, table
-from tidemark import qemu
+from tidemark.machine import qemu
 
 TOOLS = 24 << 10  # sectors of the first partition
 GUARD = 64

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from guest import Result, boot
-from tidemark import disk
+from tidemark.machine import disk
 
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 ROUNDS = 4

@@ -7,7 +7,7 @@ import random
 
 import libcachesim
 from test_models import decided
-from tidemark import strings
+from tidemark.strings import refstrings
 
 
 def test_lru_that_sees_every_use_equals_libcachesim() -> None:
@@ -16,6 +16,6 @@ def test_lru_that_sees_every_use_equals_libcachesim() -> None:
         pages = [min(choose.randrange(8), choose.randrange(8)) for _ in range(300)]
         judge = libcachesim.LRU(3)
         wanted = [judge.get(libcachesim.Request(obj_size=1, obj_id=page)) for page in pages]
-        string = strings.find(" ".join(f"r{page}" for page in pages), step_ns=1_000_000)
+        string = refstrings.find(" ".join(f"r{page}" for page in pages), step_ns=1_000_000)
         found = decided("lru", string, 3, ("lru.sample=32",))
         assert [hit for hit, _ in found] == wanted, seed

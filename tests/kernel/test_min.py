@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from soak import soak_but
 from test_models import decided
-from tidemark import compare, future, strings, vmsim
+from tidemark.strings import compare, refstrings, vmsim
+from tidemark.trace import future
 
 BOOKS = ("1 2 3 4 1 2 5 1 2 3 4 5", "7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1")
 UNIT_US = (1 << future.TIME_SHIFT) / 1000
@@ -47,14 +48,14 @@ def test_min_hits_where_belady_does(seed: int) -> None:
     texts = [*BOOKS, " ".join(str(min(choose.randrange(12), choose.randrange(12))) for _ in range(150))]
     for text in texts:
         pages, frames = [int(word) for word in text.split()], 3 + seed
-        found = [hit for hit, _ in decided("min", strings.find(text), frames)]
+        found = [hit for hit, _ in decided("min", refstrings.find(text), frames)]
         assert found == naive_min(pages, frames), (text, frames)
         assert sum(found) == sum(judge(pages, frames)), (text, frames)
 
 
 @pytest.mark.parametrize("text", ["zipf:300,refs=20000", "phases:200,refs=20000", "loop:50,refs=2000"])
 def test_min_equals_the_curve_of_all_sizes(text: str) -> None:
-    string, frames = strings.find(text), [1, 2, 7, 20, 49, 150]
+    string, frames = refstrings.find(text), [1, 2, 7, 20, 49, 150]
     program = vmsim.build("min", fast=True)
     assert [vmsim.run(program, string, size).faults for size in frames] == compare.bounds(string, frames)[compare.MIN]
 
@@ -95,7 +96,7 @@ def test_vmin_counts_as_its_definition(seed: int) -> None:
 @pytest.mark.parametrize("text", ["zipf:100,refs=6000", "phases:100,refs=6000", "random:64,refs=5000"])
 def test_vmin_has_the_faults_of_the_theory(text: str) -> None:
     """A reference takes 0.1 ms, and there is a tick every ms."""
-    string, program = strings.find(text), vmsim.build("vmin", fast=True)
+    string, program = refstrings.find(text), vmsim.build("vmin", fast=True)
     space = vmsim.future_of(string)
     for tau_ms in (3, 10, 50):
         expected, _ = future.vmin(space, tau_ms * 1000)
@@ -109,7 +110,7 @@ def test_damaged_future_is_refused() -> None:
     import subprocess
     import tempfile
 
-    data = bytearray(future.encode([vmsim.future_of(strings.find(BOOKS[0]))]))
+    data = bytearray(future.encode([vmsim.future_of(refstrings.find(BOOKS[0]))]))
     for damage, said in ((0, '"faults":'), (1, "needs the run's own future")):
         data[-1] ^= damage
         with tempfile.NamedTemporaryFile() as file:
@@ -122,4 +123,4 @@ def test_damaged_future_is_refused() -> None:
 
 def test_files_pages_have_no_future() -> None:
     with pytest.raises(vmsim.LabError, match="only a program's own pages"):
-        vmsim.run(vmsim.build("min", fast=True), strings.find("f1 2 3"), 3)
+        vmsim.run(vmsim.build("min", fast=True), refstrings.find("f1 2 3"), 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from bad_kernels import kernel_of
 from guest import boot
-from tidemark import qemu
+from tidemark.machine import qemu
 
 EMPTY = """#include "mm/{kind}.h"
 

@@ -23,12 +23,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 from soak import soak_but
-from tidemark import strings, vmsim
-from tidemark.strings import OF_FILE, References
+from tidemark.strings import refstrings, vmsim
+from tidemark.strings.refstrings import OF_FILE, References
 
 MODELS = Path(__file__).parent / "models"
 NAMES = sorted(path.stem for path in MODELS.glob("*.py"))
-KINDS = list(strings.KINDS_OF_USE.values())
+KINDS = list(refstrings.KINDS_OF_USE.values())
 Decision = tuple[bool, list[int]]
 
 
@@ -69,13 +69,13 @@ def trial(seed: int, mixed: bool, step_ns: int) -> tuple[References, int]:
     """A string of a few hundred references, and a number of frames for it."""
     choose = random.Random(seed)
     pages, length = choose.choice([5, 12, 40, 90]), choose.choice([60, 400])
-    kind = choose.choice(sorted(strings.KINDS))
-    made = strings.KINDS[kind](pages, length, np.random.default_rng(seed)).astype(np.uint32)
+    kind = choose.choice(sorted(refstrings.KINDS))
+    made = refstrings.KINDS[kind](pages, length, np.random.default_rng(seed)).astype(np.uint32)
     frames = choose.randint(3, max(3, pages * 3 // 4))
     if not mixed:
-        return strings.Given(f"{kind}:{pages}", made, step_ns), frames
+        return refstrings.Given(f"{kind}:{pages}", made, step_ns), frames
     drawn = np.random.default_rng(seed).choice(np.array(KINDS, np.uint32), length)
-    return strings.Mixed(f"mixed {kind}:{pages}", np.column_stack([drawn, made]), step_ns), frames
+    return refstrings.Mixed(f"mixed {kind}:{pages}", np.column_stack([drawn, made]), step_ns), frames
 
 
 def expect_equal(name: str, module: ModuleType, string: References, frames: int) -> None:
@@ -105,6 +105,6 @@ def test_policy_decides_as_its_model(name: str, first: int) -> None:
 def test_policy_is_not_its_nearest_relative(name: str) -> None:
     module = model_of(name)
     text, frames = module.DIFFERS
-    string = strings.find(text, step_ns=getattr(module, "STEP_NS", 100_000))
+    string = refstrings.find(text, step_ns=getattr(module, "STEP_NS", 100_000))
     expect_equal(name, module, string, frames)
     assert decided(name, string, frames, getattr(module, "PARAMETERS", ())) != decided(module.RELATIVE, string, frames)

@@ -11,7 +11,7 @@ from guest import Result, boot
 from programs import image_with
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import disk, qemu
+from tidemark.machine import disk, qemu
 
 HOT, STREAM = "filescan /mnt/hot 1 mmap", "filescan /mnt/big 1"
 FILL = "filescan /mnt/hot 1 fill --kb 4096; filescan /mnt/big 1 fill --kb 24576; filescan /mnt/hot 3 read"

@@ -12,13 +12,14 @@ import libcachesim
 import pytest
 from soak import soak_but
 from test_models import model_of
-from tidemark import qemu, strings, vmsim
+from tidemark.machine import qemu
+from tidemark.strings import refstrings, vmsim
 
 FRAMES = 100
 OFTEN = random.Random(1)
 REFERENCES = [page for new in range(1000) for page in (OFTEN.randrange(40), OFTEN.randrange(40), 1000 + new)]
 REFERENCES += [100 + at % 80 for at in range(8000)]
-STRING = strings.find(" ".join(map(str, REFERENCES)))
+STRING = refstrings.find(" ".join(map(str, REFERENCES)))
 FORBIDDEN = ("random", "clock2q", "sieve", "useonce")
 ALLOWED = [name for name in vmsim.policies() if name not in (*FORBIDDEN, "fifo")]
 

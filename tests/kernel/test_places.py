@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from confined import NEEDS_BWRAP
 from making import environment, make
-from tidemark import qemu
 from tidemark.grade.build import tree
+from tidemark.machine import qemu
 
 SOURCES = ("kernel/mm/policy/fifo.c", "user/echo.c", "kernel/lib/rbtree_test.c")
 

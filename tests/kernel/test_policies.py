@@ -12,7 +12,8 @@ import pytest
 from bad_kernels import bad, bad_kernel  # noqa: F401  (fixtures)
 from guest import Guest, Result, boot
 from soak import soak_but
-from tidemark import qemu, vmsim
+from tidemark.machine import qemu
+from tidemark.strings import vmsim
 
 POLICIES = sorted(
     path.stem

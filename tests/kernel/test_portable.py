@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 SEAM = ("rules", "hooks", "guard_hooks", "handover", "timer", "ghost")
 SOURCES = sorted(

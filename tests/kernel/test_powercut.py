@@ -13,7 +13,7 @@ from ext2_promises import Promises, left_on
 from ext2_scripts import SEED
 from guest import Result, boot
 from progress import Tried
-from tidemark import qemu
+from tidemark.machine import qemu
 
 SECTOR = 512
 NEVER = (1 << 32) - 1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from guest import Result, boot
-from tidemark import plugin, qemu
 from tidemark.grade.witness import evidence
+from tidemark.machine import plugin, qemu
 
 MIB = 1 << 20
 THRASH, MEM = "thrash 5 2048 4 300", 12

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 
 
 def prove(program: str, **bounds: str) -> list[int]:

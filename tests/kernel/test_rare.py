@@ -11,7 +11,7 @@ from pathlib import Path
 import ext2
 import pytest
 from guest import Guest, Result, boot
-from tidemark import qemu
+from tidemark.machine import qemu
 
 TEXTS = (
     "cmdline",

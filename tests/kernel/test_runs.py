@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from guest import boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 try:
     import tomllib

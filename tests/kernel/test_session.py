@@ -9,14 +9,14 @@ import sys
 
 import pytest
 from making import environment, make
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PROMPT = "tidemark$ "
 
 
 def session(typed: bytes, **env: str) -> subprocess.CompletedProcess:
     """Runs `make qemu` with `typed` as its standard input."""
-    command = [sys.executable, "-m", "tidemark.qemu"]
+    command = [sys.executable, "-m", "tidemark.machine.qemu"]
     made = environment(PYTHONPATH=str(qemu.ROOT / "tools"), **env)
     return subprocess.run(command, input=typed, env=made, capture_output=True, timeout=120)
 
@@ -37,7 +37,7 @@ def test_no_commands_at_all_end_well() -> None:
 
 def test_closed_input_is_no_commands() -> None:
     made = subprocess.run(
-        ["sh", "-c", 'exec "$0" -m tidemark.qemu <&-', sys.executable],
+        ["sh", "-c", 'exec "$0" -m tidemark.machine.qemu <&-', sys.executable],
         env=environment(),
         capture_output=True,
         timeout=60,
@@ -84,6 +84,6 @@ def test_run_has_precedence_over_standard_input() -> None:
 
 
 def test_grub_image_cannot_take_commands() -> None:
-    command = [sys.executable, "-m", "tidemark.qemu", "--iso"]
+    command = [sys.executable, "-m", "tidemark.machine.qemu", "--iso"]
     made = subprocess.run(command, stdin=subprocess.DEVNULL, env=dict(os.environ), capture_output=True, timeout=60)
     assert made.returncode == qemu.NO_QEMU and b"RUN=" in made.stderr

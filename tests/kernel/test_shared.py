@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 CHECK = "cat /proc/vm/check"
 TMPFS = "mkdir /mnt; mount -t tmpfs -o size=9M none /mnt"

@@ -6,7 +6,7 @@ import re
 import pytest
 from guest import boot
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 DOC = (qemu.ROOT / "docs/reference/shown.md").read_text()
 LOAD = "thrash 3 500 9& seqscan 1500 3 w"

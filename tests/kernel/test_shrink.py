@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from progress import Tried
 from shrink import shrink, smaller
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PATHS = {**os.environ, "PYTHONPATH": f"{qemu.ROOT}/tools:{qemu.ROOT}/tests/support"}
 

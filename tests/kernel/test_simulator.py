@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from fixed import FixedSizes
 from soak import soak_but
-from tidemark import compare, strings, vmsim
 from tidemark.commands import sim
-from tidemark.strings import Given
+from tidemark.strings import compare, refstrings, vmsim
+from tidemark.strings.refstrings import Given
 from tidemark.trace.format import Writer
 
 
@@ -48,7 +48,7 @@ def test_fifo_and_clock_count_what_a_naive_program_does(frames: int) -> None:
 @pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q"))
 @pytest.mark.parametrize("frames", [1, 17, 400])
 def test_fast_build_decides_as_the_checked_one(policy: str, frames: int) -> None:
-    string = strings.find("phases:300,refs=4000")
+    string = refstrings.find("phases:300,refs=4000")
     checked, fast = (vmsim.run(vmsim.build(policy, fast), string, frames) for fast in (False, True))
     assert checked == fast
     assert fast.references == fast.hits + fast.faults == 4000
@@ -66,7 +66,7 @@ def test_string_shorter_than_the_window_is_told(capsys: pytest.CaptureFixture) -
 
 @pytest.mark.parametrize("policy", soak_but(vmsim.policies(), "2q"))
 def test_nobody_beats_min(policy: str) -> None:
-    string = strings.find("correlated:200,refs=5000")
+    string = refstrings.find("correlated:200,refs=5000")
     frames = [1, 2, 5, 20, 100, 199, 200]
     least = compare.bounds(string, frames)[compare.MIN]
     misses = [vmsim.run(vmsim.build(policy), string, size).faults for size in frames]
@@ -85,4 +85,4 @@ def test_run_of_references_is_many_references(tmp_path: Path) -> None:
     one_by_one = Given("same", np.repeat(pages, counts).astype(np.uint32), step_ns=0)
     for policy in ("fifo", "clock", "2q"):
         program = vmsim.build(policy)
-        assert vmsim.run(program, strings.find(str(trace)), 20) == vmsim.run(program, one_by_one, 20)
+        assert vmsim.run(program, refstrings.find(str(trace)), 20) == vmsim.run(program, one_by_one, 20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from guest import Result, boot
-from tidemark import summary
+from tidemark.runs import summary
 
 THRASH = "thrash 8 4096 3 300"
 USER, KERNEL, READY, PAGEWAIT, ADMIT, SLEEP = range(6)

@@ -25,7 +25,7 @@ from storm import Storm
 from test_extremes import GUARDS
 from test_leaks import SHOW, counts
 from test_swap_areas import POLICIES
-from tidemark import qemu
+from tidemark.machine import qemu
 
 SEED = int(os.environ.get("SEED") or 1)
 MILLION, SAMPLE, HUNDREDTH, JUDGED = 1_000_000, 1_200, 10_000, 8_000

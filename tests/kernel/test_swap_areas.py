@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from guest import Result, settings
 from soak import soak_but
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PAGE, SECTOR = 4096, 512
 CHECK = "cat /proc/vm/check"

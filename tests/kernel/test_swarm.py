@@ -22,7 +22,7 @@ from swarm.hunt import FOLDER, Hunt, name_of, try_one
 from swarm.judge import Outcome, judge
 from swarm.known import Item
 from swarm.session import ROUND, STARVED, session
-from tidemark import qemu
+from tidemark.machine import qemu
 
 SEED = int(os.environ.get("SEED") or 1)
 E2FSPROGS = all(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") for name in ("mke2fs", "e2fsck"))
@@ -171,7 +171,7 @@ def test_command_does_the_same_again(tmp_path: Path) -> None:
     items += [Item("disk", "24M:1024:build/user"), Item("act", "echo 'one'")]
     here = Hunt(tmp_path)
     assert here.verdict(items, again=True) == []
-    command = f"{session(items).command().replace('make qemu', 'env')} {sys.executable} -m tidemark.qemu"
+    command = f"{session(items).command().replace('make qemu', 'env')} {sys.executable} -m tidemark.machine.qemu"
     done = subprocess.run(["sh", "-c", command], env=PATHS, capture_output=True, text=True, cwd=qemu.ROOT)
     assert done.stdout.replace("\r", "").endswith(here.run(items).console), done.stdout
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import syscalls
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FOLDER = qemu.ROOT / "kernel/syscall"
 COMPILER = next(

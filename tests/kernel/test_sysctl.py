@@ -6,7 +6,7 @@ import re
 
 import pytest
 from guest import Result, boot
-from tidemark import qemu
+from tidemark.machine import qemu
 
 VM = "/proc/sys/vm"
 

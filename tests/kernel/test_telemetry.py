@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 from guest import Result, boot
-from tidemark import qemu, summary, telemetry
+from tidemark.machine import qemu
+from tidemark.runs import summary
+from tidemark.telemetry import stream
 
 HZ = 500
 THRASH = "thrash 6 2048 1 3000"
@@ -290,7 +292,7 @@ def test_summary_says_what_the_host_computes(command: str, mem: str) -> None:
     """The third run has more processes than the summary has lines."""
     result = boot(command, mem=mem).check_exit()
     numbers = summary.system(
-        telemetry.Telemetry(records(result, "start")[0], records(result, "sample"), records(result, "exit"))
+        stream.Telemetry(records(result, "start")[0], records(result, "sample"), records(result, "exit"))
     )
     shares = (
         f"{numbers['virtual_s']:.3f} s, utilisation {numbers['utilisation']:.1%} (user {numbers['user']:.1%})",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from guest import boot
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PROGRAM = qemu.ROOT / "build/user/vfs"
 

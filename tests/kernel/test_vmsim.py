@@ -27,10 +27,11 @@ import numpy as np
 import pytest
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark import explain, qemu, strings, vmsim
 from tidemark.errors import FAILED
 from tidemark.grade.build import tree
-from tidemark.strings import Given
+from tidemark.machine import qemu
+from tidemark.strings import explain, refstrings, vmsim
+from tidemark.strings.refstrings import Given
 
 BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
 SILBERSCHATZ = "7 0 1 2 0 3 0 4 2 3 0 3 2 1 2 0 1 7 0 1"
@@ -142,7 +143,7 @@ def in_kernel(policy: str, program: str, folder: Path, frames: int, cmdline: str
     return text
 
 
-def simulated(program: Path, string: strings.References, frames: int, *parameters: str) -> tuple[list[dict], dict]:
+def simulated(program: Path, string: refstrings.References, frames: int, *parameters: str) -> tuple[list[dict], dict]:
     """The rows and the counts of a run."""
     rows: list[dict] = []
     outcome = vmsim.run(program, string, frames, parameters, rows.append)
@@ -247,7 +248,7 @@ def test_textbook_strings_by_plain_refstring(string: str, frames: int, faults: i
     from guest import boot
 
     result = boot(f"refstring -v {string}", vm="fifo", frames=frames).check_exit()
-    rows, counts = simulated(vmsim.build("fifo"), strings.find(string), frames)
+    rows, counts = simulated(vmsim.build("fifo"), refstrings.find(string), frames)
     same(
         results_of_refstring(result.console), "".join(row["result"][0] for row in rows), list(map(int, string.split()))
     )
@@ -296,14 +297,14 @@ def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: P
 def test_hook_that_never_returns_ends(student: Path) -> None:
     make("WERROR=1", "build/vmsim/stuck.fast", folder=student)
     with pytest.raises(vmsim.BrokenRule, match="reference 4, hook select: hook select has not returned"):
-        vmsim.run(student / "build/vmsim/stuck.fast", strings.find("1-9"), 3)
+        vmsim.run(student / "build/vmsim/stuck.fast", refstrings.find("1-9"), 3)
 
 
 def test_decisions_before_a_broken_rule_are_still_shown(student: Path, capsys: pytest.CaptureFixture) -> None:
     from tidemark.commands.sim import explain as show
 
     with pytest.raises(vmsim.BrokenRule):
-        show(student / "build/vmsim/never", strings.find("1 2 3 4"), 3, [], False)
+        show(student / "build/vmsim/never", refstrings.find("1 2 3 4"), 3, [], False)
     assert len(capsys.readouterr().out.splitlines()) == 4
 
 
@@ -358,14 +359,14 @@ ref  page  result  victim  why                                        frames   l
 def test_clock_explained_is_what_one_gets_by_hand() -> None:
     """By hand: a pointer that gives a second chance, in a circle of three frames."""
     program = vmsim.build("clock")
-    rows, counts = simulated(program, strings.find(BELADY), 3)
+    rows, counts = simulated(program, refstrings.find(BELADY), 3)
     assert explain.table(explain.named(rows, program)) == CLOCK_BY_HAND
     assert counts["faults"] == 10
 
 
 def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
     program = vmsim.build("2q")
-    rows, _ = simulated(program, strings.find("1-4 1-4 1 2 5 6 1 2 7 8 1 2 3 9 4 5 1 2 6 7 9 1 2 1 2"), 4)
+    rows, _ = simulated(program, refstrings.find("1-4 1-4 1 2 5 6 1 2 7 8 1 2 3 9 4 5 1 2 6 7 9 1 2 1 2"), 4)
     lists = explain.named(rows, program)[-1]["lists"]
     assert "zone1_inactive" in lists
     assert sorted(chain(*lists.values())) == sorted(rows[-1]["frames"])
@@ -373,13 +374,13 @@ def test_lists_inside_one_variable_get_the_names_that_show_gives() -> None:
 
 def test_list_of_a_process_is_found_in_its_address_space() -> None:
     program = vmsim.build("ws")
-    rows, _ = simulated(program, strings.find("1 2 3 1 4"), 3)
+    rows, _ = simulated(program, refstrings.find("1 2 3 1 4"), 3)
     assert explain.named(rows, program)[-1]["lists"] == {"mm": [3, 1, 4]}
 
 
 def test_detached_and_laundered_pages_are_told(student: Path) -> None:
     program = student / "build/vmsim/asksall"
-    rows, _ = simulated(program, strings.find("1-7 5 4 3 2"), 6, "spare=3")
+    rows, _ = simulated(program, refstrings.find("1-7 5 4 3 2"), 6, "spare=3")
     table = explain.table(explain.named(rows, program))
     assert "takes 1 (launder)" in table and "takes 2 (detach)" in table
     assert [row["result"] for row in rows[-4:]] == ["hit", "minor", "minor", "minor"], "4 was trapped"

@@ -9,7 +9,7 @@ from pathlib import Path
 import ext2
 import pytest
 from guest import Result, boot
-from tidemark import qemu
+from tidemark.machine import qemu
 
 MOUNT = "mkdir /mnt; mount -t ext2 /dev/sda /mnt"
 CHECK = "echo went on; cat /proc/vm/check"

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from soak import soak_but
-from tidemark import qemu
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds.residence import NS_PER_MS, Stay, stays_of
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 PAGES, MOST_MS = 250, 80_000  # the plugin lets no run continue longer than that
 SEED = 1

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import plan, summary, sweep
-from tidemark.plan import IDEAL
 from tidemark.report import arena, heatmap, maps, sources, yardstick
 from tidemark.report.cells import Cell, axes
-from tidemark.telemetry import Telemetry
+from tidemark.runs import plan, summary, sweep
+from tidemark.runs.plan import IDEAL
+from tidemark.telemetry.stream import Telemetry
 
 PLAN = """
 mem = "9M"

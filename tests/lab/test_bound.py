@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tidemark.bound import Batch, Disk, disk_of, least
 from tidemark.errors import LabError
+from tidemark.runs.bound import Batch, Disk, disk_of, least
 
 DISK = Disk(page_s=0.001, move_s=0.01)
 

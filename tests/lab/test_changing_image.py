@@ -8,9 +8,12 @@ from types import SimpleNamespace
 from unittest import mock
 
 import pytest
-from tidemark import cluster, errors, experiment, image, least, qemu, results
+from tidemark import errors
 from tidemark.commands import run
-from tidemark.live import LiveLine
+from tidemark.machine import image, qemu
+from tidemark.runs import cluster, experiment, results
+from tidemark.strings import min_faults
+from tidemark.telemetry.live import LiveLine
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_image_that_changes_during_a_sweep_changes_no_cell_and_is_reported(chang
     assert image.describe(changing)["sha256"] != parcel.described["sha256"]
     swept = SimpleNamespace(image=parcel.described)
     with (
-        mock.patch.object(least, "wanted", return_value=["a cell"]),
+        mock.patch.object(min_faults, "wanted", return_value=["a cell"]),
         pytest.raises(errors.LabError, match="changed during the sweep: run the sweep again"),
     ):
-        least.find(swept, changing, say=pytest.fail)
+        min_faults.find(swept, changing, say=pytest.fail)

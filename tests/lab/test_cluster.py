@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from processes import LIMIT_S, guests, wait_for_guest, wait_until
-from tidemark import cluster, plan, qemu, results, runner, sweep
 from tidemark.errors import NO_TOOL, USAGE, LabError
+from tidemark.machine import qemu
+from tidemark.runs import cluster, plan, results, runner, sweep
 
 pytest.importorskip("distributed")
 

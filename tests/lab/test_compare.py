@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import accessed, compare, qemu, strings, vmsim
 from tidemark.cli import app
 from tidemark.commands.compare import fitting
 from tidemark.curves.misses import miss_ratios
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.machine import qemu
+from tidemark.strings import accessed_bits, compare, refstrings, vmsim
 from tidemark.trace.format import Writer
 from tidemark.trace.record import record
 from typer.testing import CliRunner
@@ -26,25 +27,25 @@ BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
 # --- strings ---
 
 
-@pytest.mark.parametrize("kind", strings.KINDS)
+@pytest.mark.parametrize("kind", refstrings.KINDS)
 def test_generated_string_is_the_same_every_time(kind: str) -> None:
     text = f"{kind}:50,refs=1000,seed=3"
-    pages = strings.generated(text)
+    pages = refstrings.generated(text)
     assert len(pages) == 1000 and pages.min() >= 0 and pages.max() < 50
-    assert np.array_equal(pages, strings.generated(text))
-    assert kind == "loop" or not np.array_equal(pages, strings.generated(f"{kind}:50,refs=1000,seed=4"))
+    assert np.array_equal(pages, refstrings.generated(text))
+    assert kind == "loop" or not np.array_equal(pages, refstrings.generated(f"{kind}:50,refs=1000,seed=4"))
 
 
-@pytest.mark.parametrize("kind", strings.KINDS)
+@pytest.mark.parametrize("kind", refstrings.KINDS)
 @pytest.mark.parametrize(("pages", "references"), [(1, 1), (1, 7), (3, 2)])
 def test_smallest_strings(kind: str, pages: int, references: int) -> None:
-    made = strings.generated(f"{kind}:{pages},refs={references}")
+    made = refstrings.generated(f"{kind}:{pages},refs={references}")
     assert len(made) == references
 
 
 def test_numbers_ranges_and_comments() -> None:
-    assert strings.from_text("1 2,3-5 # six\n\t7\r\n4294967295", "x").tolist() == [1, 2, 3, 4, 5, 7, 2**32 - 1]
-    assert strings.from_text("12 1\n3", "x").tolist() == [12, 1, 3]
+    assert refstrings.from_text("1 2,3-5 # six\n\t7\r\n4294967295", "x").tolist() == [1, 2, 3, 4, 5, 7, 2**32 - 1]
+    assert refstrings.from_text("12 1\n3", "x").tolist() == [12, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -59,25 +60,25 @@ def test_numbers_ranges_and_comments() -> None:
 )
 def test_bad_text_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(LabError, match=re.escape(said)):
-        strings.from_text(text, "file")
+        refstrings.from_text(text, "file")
 
 
 def test_mixed_string_is_of_the_process_and_of_a_file() -> None:
     """The write makes page 3 of the file dirty; a call that finds a mapped page does not fault; 1 and f1 are two
     pages."""
-    string = strings.find("1 f1 r3 w3 1 f1-2 l1")
+    string = refstrings.find("1 f1 r3 w3 1 f1-2 l1")
     assert (string.nr_pages, string.nr_references) == (4, 8)
     outcome = vmsim.run(vmsim.build("fifo"), string, 4)
     assert (outcome.faults, outcome.minor, outcome.hits) == (4, 0, 4)
     assert compare.bounds(string, [3])[compare.MIN] == [4]
-    assert vmsim.run(vmsim.build("fifo"), strings.find("r3 f3 f3"), 4).minor == 1
+    assert vmsim.run(vmsim.build("fifo"), refstrings.find("r3 f3 f3"), 4).minor == 1
 
 
 def test_trace_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.tmt"
     bad.write_bytes(b"\x89TMT\r\n\x1a\n\x01\0\0\0nothing more")
     with pytest.raises(LabError):
-        strings.find(str(bad))
+        refstrings.find(str(bad))
 
 
 # --- the commands ---
@@ -169,7 +170,7 @@ def test_compare_explains_bad_arguments(words: list[str], said: str) -> None:
 
 def test_compare_takes_any_numbers_of_frames_and_folders_of_traces(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    with Writer(tmp_path / "run" / strings.TRACE, {"source": "test"}) as writer:
+    with Writer(tmp_path / "run" / refstrings.TRACE, {"source": "test"}) as writer:
         pages = np.array([1, 2, 3, 4, 1, 2, 5, 1, 2, 3, 4, 5])
         writer.append(0 * pages, pages, 0 * pages + 1, 0 * pages + 1, 0 * pages)
         writer.close([{"space": 0, "name": "belady"}])
@@ -201,7 +202,9 @@ def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> N
     folder = tmp_path / "run"
     record(qemu.Settings(run="thrash 2 512 10 3000", cmdline="sample_ms=10 sample_percent=100"), folder)
     intervals = [
-        interval for interval in accessed.intervals(folder) if interval.name == "thrash" and interval.user_us > 2000
+        interval
+        for interval in accessed_bits.intervals(folder)
+        if interval.name == "thrash" and interval.user_us > 2000
     ]
     assert len(intervals) > 2
     assert [interval.accessed for interval in intervals] == [interval.referenced for interval in intervals]

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from guest import boot
-from tidemark import plugin
+from tidemark.machine import plugin
 
 CALLS, PASSES = 256, 3
 NAMES = ("pread_4096", "pread_1", "pwrite_4096", "pwrite_1")

@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark, tidemark_in_background
-from tidemark import files, strings, vmsim
+from tidemark import files
 from tidemark.commands.curves import Kinds, choice_of, curves
 from tidemark.curves import analyse, figures, folder, lifetime
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
+from tidemark.strings import refstrings, vmsim
 from tidemark.trace import FILE_PAGE
 from tidemark.trace.format import Reader, Writer
 from tidemark.trace.spaces import choose_space
@@ -263,7 +264,7 @@ def trace_with_files(path: Path) -> Path:
 def test_fifo_and_clock_are_those_of_the_simulator(make: Callable[[Path], Path], tmp_path: Path) -> None:
     trace = make(tmp_path / "p.tmt")
     found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 0))
-    string = strings.find(str(trace), "0")
+    string = refstrings.find(str(trace), "0")
     for policy in ("fifo", "clock"):
         curve = found.curves[policy]
         assert curve.parameters[0] == 1 and curve.parameters[-1] == found.totals.pages and len(curve.faults) > 10

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tidemark import summary
 from tidemark.report import quantities
 from tidemark.report.plots.runs import SPACE_TIME
-from tidemark.telemetry import Telemetry
+from tidemark.runs import summary
+from tidemark.telemetry.stream import Telemetry
 
 
 def ended() -> dict:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tidemark.plan import IDEAL
 from tidemark.report import cells, curves, experiments, figure, folder, sources
 from tidemark.report.cells import Cell
+from tidemark.runs.plan import IDEAL
 
 
 def three(value: float) -> dict[str, float]:

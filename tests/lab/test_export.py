@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from lab import tidemark
 from scenes import END, START, process, sample, written
-from tidemark import profile, telemetry, tracks
-from tidemark.profile import Profile
+from tidemark.debug import profile
+from tidemark.debug.profile import Profile
+from tidemark.telemetry import stream, tracks
 
 
 def exited(pid: int, t_ms: int, **accounts: int) -> dict:
@@ -41,7 +42,7 @@ RECORDS = [
 def events(tmp_path: Path) -> list[dict]:
     """RECORDS as trace events."""
     path = written(tmp_path / "t.ndjson", RECORDS)
-    return tracks.trace(telemetry.read(path), "scene")["traceEvents"]
+    return tracks.trace(stream.read(path), "scene")["traceEvents"]
 
 
 def test_every_event_is_one_of_the_format_s(events: list[dict]) -> None:

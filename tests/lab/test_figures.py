@@ -13,8 +13,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from figures import common, entries, made, runner, runs
 from figures.entries import Figure, Need, chosen, figures
-from tidemark import qemu
 from tidemark.errors import FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
+from tidemark.machine import qemu
 
 IMAGE, OTHER = "111111111111-222222222222", "333333333333-444444444444"
 PAGE = "# Page\n\n<!-- figures:one -->\n\nold\n\n<!-- end -->\n\n<!-- figures:two -->\n\nold\n\n<!-- end -->\n"

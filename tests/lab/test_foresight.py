@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from lab import tidemark
 from soak import soak_but
-from tidemark import experiment, foresight, future, qemu, results
 from tidemark.errors import LabError
+from tidemark.machine import qemu
+from tidemark.runs import experiment, results
+from tidemark.strings import foresight
+from tidemark.trace import future
 
 QUICK = qemu.Settings(mem="16M", swap="sim:ssd")
 BELADY = "refstring 1 2 3 4 1 2 5 1 2 3 4 5"

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors, image, live, qemu, repeat, results, spread, summary, telemetry
+from tidemark import errors
 from tidemark.commands import options, run
+from tidemark.machine import image, qemu
+from tidemark.runs import quartiles, repeat, results, summary
+from tidemark.telemetry import live, stream
 
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "--cmdline", "sample_ms=1")
 START = '{"seq":0,"t_us":0,"ev":"start","schema":2}\n'
@@ -192,8 +195,8 @@ def test_rerun_of_no_result_is_explained(copy: Path, spoil: object, said: str) -
 def test_telemetry_that_is_not_whole_says_where(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "telemetry.ndjson"
     path.write_text(text)
-    with pytest.raises(telemetry.TelemetryError, match=said):
-        telemetry.read(path)
+    with pytest.raises(stream.TelemetryError, match=said):
+        stream.read(path)
 
 
 def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> None:
@@ -201,7 +204,7 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     source, path, records = random.Random(seed), tmp_path / "stream", []
-    follower = telemetry.Follower(path)
+    follower = stream.Follower(path)
     assert follower.poll() == []
     with path.open("w") as file:
         while text:
@@ -211,7 +214,7 @@ def test_follower_reads_a_stream_in_any_pieces(tmp_path: Path, whole: Path) -> N
             text = text[cut:]
             records += follower.poll()
     assert [record["seq"] for record in records] == list(range(len(records)))
-    assert records == telemetry.parse((whole / "telemetry.ndjson").read_text())
+    assert records == stream.parse((whole / "telemetry.ndjson").read_text())
 
 
 @pytest.mark.parametrize(
@@ -338,8 +341,8 @@ def test_realistic_runs_give_median_and_spread(tmp_path: Path) -> None:
 
 
 def test_quartiles_are_those_of_spreadsheets() -> None:
-    assert spread.spread([4, 1, 3, 2]) == {"min": 1, "q1": 1.75, "median": 2.5, "q3": 3.25, "max": 4}
-    assert spread.spread([7]) == {"min": 7, "q1": 7, "median": 7, "q3": 7, "max": 7}
+    assert quartiles.spread([4, 1, 3, 2]) == {"min": 1, "q1": 1.75, "median": 2.5, "q3": 3.25, "max": 4}
+    assert quartiles.spread([7]) == {"min": 7, "q1": 7, "median": 7, "q3": 7, "max": 7}
 
 
 def test_live_line_shows_the_interval_between_two_samples() -> None:

@@ -21,8 +21,9 @@ import pytest
 from guest import boot
 from lab import tidemark
 from scenes import END, START, process, sample, written
-from tidemark import errors, files, output, plugin, qemu
+from tidemark import errors, files, output
 from tidemark.errors import LabError
+from tidemark.machine import plugin, qemu
 
 SAMPLE = qemu.ROOT / "tests/lab/data/lackey.txt"
 NULL, FULL = (1, 3), (1, 7)

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
-from tidemark import results
 from tidemark.report import figure, overview, quantities, sources
-from tidemark.telemetry import Telemetry
+from tidemark.runs import results
+from tidemark.telemetry.stream import Telemetry
 
 
 def sample(t_us: int, idle_us: int, **more: object) -> dict:

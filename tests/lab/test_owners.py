@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import owners, qemu, results, telemetry
 from tidemark.errors import LabError
-from tidemark.owners import OTHERS
+from tidemark.machine import qemu
 from tidemark.report import frames, page, sources
+from tidemark.runs import results
+from tidemark.telemetry import owners, stream
+from tidemark.telemetry.owners import OTHERS
 from tidemark.watch.memory import Memory
 
 COMMAND = (
@@ -44,7 +46,7 @@ def test_guest_does_nothing_for_it(run: Path) -> None:
 def test_watch_counts_the_same_frames(run: Path) -> None:
     data = results.load(run).telemetry()
     found, memory = owners.read(run, data), Memory(run)
-    memory.add(telemetry.parse((run / results.TELEMETRY).read_text()))
+    memory.add(stream.parse((run / results.TELEMETRY).read_text()))
     assert len(memory.columns) == len(data.samples) > 5
     for at, column in enumerate(memory.columns):
         assert sum(column.counts.values()) == len(found.map)

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tidemark import estimate, plan, qemu
 from tidemark.errors import BAD_INPUT, LabError
+from tidemark.machine import qemu
+from tidemark.runs import estimate, plan
 
 # --- plans
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from figures.plots import sections
-from tidemark import qemu
-from tidemark.records import MEMBERS
+from tidemark.machine import qemu
 from tidemark.report import charts, figure, plots, quantities, sources, timelines
 from tidemark.report.plots.plot import RUNS, Line, Plot
-from tidemark.results import Result
-from tidemark.telemetry import Telemetry
+from tidemark.runs.results import Result
+from tidemark.telemetry.records import MEMBERS
+from tidemark.telemetry.stream import Telemetry
 
 ADDED = Plot(
     name="added",

@@ -10,9 +10,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tidemark import cli, procs
+from tidemark import cli
 from tidemark.errors import LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.report import procs
+from tidemark.telemetry.stream import TelemetryError
 from typer.testing import CliRunner
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import errors, profile, telemetry
+from tidemark import errors
+from tidemark.debug import profile
+from tidemark.debug.profile import IDLE, OTHERS, USER, Profile
 from tidemark.errors import LabError
-from tidemark.profile import IDLE, OTHERS, USER, Profile
+from tidemark.telemetry import stream
 
 HZ = 5000
 RUN = ("--mem", "12M", "--swap", "sim:ssd", "--cmdline", f"profile_hz={HZ}")
@@ -48,7 +50,7 @@ def test_counting_leaves_the_run_as_it_is(folder: Path) -> None:
 
 
 def test_instructions_and_idle_are_all_the_time(folder: Path) -> None:
-    end_us = telemetry.read(folder / "exact/telemetry.ndjson").end["t_us"]
+    end_us = stream.read(folder / "exact/telemetry.ndjson").end["t_us"]
     rows = rows_of(folder, "exact")
     assert sum(row["seconds"] for row in rows.values()) == pytest.approx(end_us / 1e6, abs=1e-6)
     assert sum(row["of_time"] for row in rows.values()) == pytest.approx(1)
@@ -56,7 +58,7 @@ def test_instructions_and_idle_are_all_the_time(folder: Path) -> None:
 
 def test_exact_idle_and_user_are_what_the_kernel_accounts(folder: Path) -> None:
     """The kernel's idle time includes interrupts; user time begins and ends a few instructions away."""
-    data = telemetry.read(folder / "exact/telemetry.ndjson")
+    data = stream.read(folder / "exact/telemetry.ndjson")
     rows = rows_of(folder, "exact")
     user_s = sum(record["us"][0] for record in data.exits) / 1e6
     idle_s = data.samples[-1]["idle_us"] / 1e6
@@ -98,7 +100,7 @@ def test_stacks_say_who_called(folder: Path) -> None:
 
 def test_page_copies_are_seen(folder: Path) -> None:
     """The modelled disk copies each transferred page: two instructions for 16 bytes, and a few for the loop."""
-    vm = telemetry.read(folder / "exact/telemetry.ndjson").samples[-1]["vm"]
+    vm = stream.read(folder / "exact/telemetry.ndjson").samples[-1]["vm"]
     moved = vm["pswpin"] + vm["pswpout"]
     assert moved > 1000
     assert 512 * moved < rows_of(folder, "exact")["exact", "copy_page"]["count"] < 640 * moved
@@ -184,7 +186,7 @@ def test_counts_of_another_run_are_refused() -> None:
 def test_lost_part_of_a_profile_is_refused() -> None:
     part = {"ev": "profile", "hz": 100, "ticks": 9, "functions": {"f": 4, IDLE: 4}}
     with pytest.raises(LabError, match="8 ticks should be 9"):
-        profile.from_ticks("a", telemetry.Telemetry({}, events=[part]))
+        profile.from_ticks("a", stream.Telemetry({}, events=[part]))
 
 
 @pytest.mark.soak

@@ -13,8 +13,8 @@ import pytest
 from lab import tidemark
 from scenes import END, START, numbered, sample
 from soak import soak_but
-from tidemark import results
 from tidemark.errors import INTERRUPTED, USAGE
+from tidemark.runs import results
 from tidemark.watch import race
 from tidemark.watch.race import Lane, Race
 from tidemark.watch.sources import WELL

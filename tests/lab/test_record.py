@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors, experiment, plugin, qemu, results
+from tidemark import errors
 from tidemark.errors import LabError
+from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
 from tidemark.trace import INSTRUCTION, LOAD, STORE
 from tidemark.trace.format import Reader, TraceError
 from tidemark.trace.pack import (
@@ -172,7 +174,10 @@ def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
     settings = replace(SMALL, run="thrash 2 512 3", qemu_flags=flags)
     result = experiment.run(settings, tmp_path / "result")
     assert result.meta["exit"] == qemu.NO_QEMU
-    assert plugin.complaint(result) == "the trace is lost, /dev/full cannot be written: No space left on device"
+    assert (
+        plugin.complaint(result.folder / results.QEMU_LOG)
+        == "the trace is lost, /dev/full cannot be written: No space left on device"
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,7 +186,7 @@ def test_the_plugin_ends_qemu_when_it_cannot_write(tmp_path: Path) -> None:
 )
 def test_the_plugin_refuses_bad_options(tmp_path: Path, options: str) -> None:
     result = experiment.run(replace(SMALL, qemu_flags=f"-plugin {plugin.PLUGIN},{options}"), tmp_path / "result")
-    assert result.meta["exit"] == qemu.NO_QEMU and plugin.complaint(result)
+    assert result.meta["exit"] == qemu.NO_QEMU and plugin.complaint(result.folder / results.QEMU_LOG)
 
 
 # The command.

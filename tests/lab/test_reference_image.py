@@ -15,7 +15,9 @@ import pytest
 from fakes import machine
 from lab import tidemark
 from making import make
-from tidemark import errors, qemu, reference_image, results
+from tidemark import errors
+from tidemark.machine import qemu, reference_image
+from tidemark.runs import results
 
 STORE = qemu.ROOT / reference_image.STORE
 QUICK = ("--swap", "sim:ram", "--mem", "16M", "-q")

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import errors, qemu, results, summary
+from tidemark import errors
+from tidemark.machine import qemu
 from tidemark.report import (
     bars,
     figure,
@@ -25,7 +26,8 @@ from tidemark.report import (
     timelines,
 )
 from tidemark.report.plots import runs as plots
-from tidemark.telemetry import Telemetry
+from tidemark.runs import results, summary
+from tidemark.telemetry.stream import Telemetry
 
 QUICK = ("--mem", "9M", "--swap", "sim:hdd", "--cmdline", "sample_ms=20 sample_percent=100")
 

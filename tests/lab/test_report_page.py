@@ -11,10 +11,10 @@ import pytest
 from pages import Opened
 from PIL import Image
 from soak import soak_but
-from tidemark import results, summary
-from tidemark.plan import IDEAL
 from tidemark.report import charts, folder, page, plots, sources
 from tidemark.report.cells import Cell
+from tidemark.runs import results, summary
+from tidemark.runs.plan import IDEAL
 
 HOSTILE = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">&amp;"
 PROCESSES, SAMPLES = 2, 3010

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from lab import tidemark
 from test_report import set_meta
-from tidemark import errors, qemu, results
+from tidemark import errors
+from tidemark.machine import qemu
 from tidemark.report import cells, curves, figure, folder, sources
+from tidemark.runs import results
 
 SIZES = np.array([16, 18, 20, 22, 24, 28, 32, 40], float)
 

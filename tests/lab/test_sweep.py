@@ -18,9 +18,10 @@ import pytest
 from lab import tidemark
 from processes import wait_for_guest
 from soak import soak_but
-from tidemark import cluster, plan, qemu, results, runner, sweep
 from tidemark.commands import sweep as command_line
 from tidemark.errors import BAD_INPUT, FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
+from tidemark.machine import qemu
+from tidemark.runs import cluster, plan, results, runner, sweep
 
 HEAD = 'mem = "8M"\nswap = "sim:ram"\n'
 TINY = HEAD + 'workload = "thrash {processes} 512 2"\nprocesses = [1, 2]\nvm = ["2q", "ws"]\n'

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark import results, story, summary, thrashing
 from tidemark.report import sources
-from tidemark.telemetry import Telemetry
+from tidemark.runs import results, summary
+from tidemark.telemetry import story, thrashing
+from tidemark.telemetry.stream import Telemetry
 
 START = {"ev": "start", "t_us": 0, "free": 2560, "frames": 0}
 INTERVALS = (10, 100, 1000, 5000)

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab import tidemark
-from tidemark import errors, qemu
+from tidemark import errors
+from tidemark.machine import qemu
 from tidemark.trace import ALL_KINDS, KINDS, MAX_COUNT, format, pages
 from tidemark.trace.format import MAX_PAGE, Reader, TraceError, Writer
 

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from ext2 import make
 from lab import tidemark
-from tidemark import compare, qemu, results, strings, vmsim
 from tidemark.curves import analyse, figures
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Choice, Selection
+from tidemark.machine import qemu
+from tidemark.runs import results
+from tidemark.strings import compare, refstrings, vmsim
 from tidemark.trace import ALL_KINDS, FILE_PAGE, INSTRUCTION, KINDS, LOAD, READ, STORE, WRITE, pack
 from tidemark.trace.format import Reader, TraceError, Writer
 from tidemark.trace.pack import FILE_READ, FILE_SHIFT, FILE_WRITE, INDEX, NONE, PAGE, tagged
@@ -157,8 +159,8 @@ def test_lackeyml_has_no_place_for_them_and_csv_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "linux24", "2q"])
 def test_simulator_and_bounds_take_it_for_the_string_that_it_is(tmp_path: Path, policy: str) -> None:
     """Each run of the trace counts once, as in the text: the fetches are two references there, too."""
-    traced = strings.find(str(write_trace(tmp_path / "t.tmt", ROWS).path), space="0")
-    spelled = strings.find(STRING)
+    traced = refstrings.find(str(write_trace(tmp_path / "t.tmt", ROWS).path), space="0")
+    spelled = refstrings.find(STRING)
     program = vmsim.build(policy)
     for frames in (1, 2, 3, 5):
         one, other = (vmsim.run(program, string, frames) for string in (traced, spelled))

@@ -18,7 +18,8 @@ from xml.etree import ElementTree
 
 import pytest
 from lab import tidemark, tidemark_in_background
-from tidemark import errors, qemu
+from tidemark import errors
+from tidemark.machine import qemu
 from tidemark.trace import KINDS, convert, lackey
 from tidemark.trace.format import Reader, TraceError, Writer
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scenes import END, START, numbered, pressure, process, recorded, sample, written
-from tidemark import qemu, results
 from tidemark.errors import LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.machine import qemu
+from tidemark.runs import results
+from tidemark.telemetry.stream import TelemetryError
 from tidemark.watch import draw, model, sources, table
 from tidemark.watch.model import Pressure, Recording
 from tidemark.watch.player import Player

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scenes import START, numbered, recorded, sample
 from test_watch_screen import Script, acted, seen
-from tidemark import owners
 from tidemark.errors import LabError
+from tidemark.telemetry import owners
 from tidemark.watch.app import Watch
 from tidemark.watch.memory import FRAMES, Memory
 from tidemark.watch.player import Player

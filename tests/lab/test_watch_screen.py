@@ -18,9 +18,11 @@ import pytest
 from lab import tidemark
 from scenes import END, START, numbered, pressure, sample, written
 from soak import soak_but
-from tidemark import cli, qemu, results
+from tidemark import cli
 from tidemark.errors import BAD_INPUT, INTERRUPTED, LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.machine import qemu
+from tidemark.runs import results
+from tidemark.telemetry.stream import TelemetryError
 from tidemark.watch.app import Help, Watch
 from tidemark.watch.player import Player
 from typer.testing import CliRunner

@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from cover import lines  # noqa: E402
 from cover.__main__ import FOLDER, RUNS, executed  # noqa: E402
-from tidemark import covered, qemu  # noqa: E402
+from tidemark.machine import coverage, qemu  # noqa: E402
 
 PLACE = ROOT / "build/mutation"
 TREE = PLACE / "tree"
@@ -68,7 +68,7 @@ SURVIVORS = Path(__file__).with_name("survivors.toml")
 LOOPS = 20  # s of processor time for a host test, much more than any needs
 LIMIT = 180  # s of host time for one test, much more than any needs on a busy host; exceeding it counts as detection
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TREE / "tools"), "INSTALL": "no"}
-ENVIRONMENT.pop(covered.FOLDER, None)
+ENVIRONMENT.pop(coverage.FOLDER, None)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Reach:
         """Reads the last coverage, and from the rows so far which tests detected changes."""
         self.seconds = seconds_of_tests()
         mm = {line: places for line, places in code.items() if line[0].startswith("kernel/mm/")}
-        self.lines = {(run / covered.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
+        self.lines = {(run / coverage.NAME).read_text(): lines.run(mm, executed(run)) for run in RUNS.iterdir()}
         self.noticed = Counter(row.by for row in rows if row.result == "noticed")
         collect = [sys.executable, "-m", "pytest", "--collect-only", "-n0", "-m", "", MODELS]
         said = subprocess.run(collect, cwd=TREE, env=ENVIRONMENT, capture_output=True, text=True).stdout

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from making import make
 from pages import Opened
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FOLDER = qemu.ROOT / "build/page"
 BUSY = "task queue exceeded allotted deadline"  # xterm.js's message on a slow host

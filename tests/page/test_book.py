@@ -13,7 +13,8 @@ from urllib.parse import unquote
 
 import pytest
 from pages import Opened
-from tidemark import qemu, strings, vmsim
+from tidemark.machine import qemu
+from tidemark.strings import refstrings, vmsim
 
 DOCS = qemu.ROOT / "docs"
 GUIDE = sorted((DOCS / "guide").rglob("*.md"))
@@ -38,7 +39,7 @@ def test_figures_say_what_runs() -> None:
                 continue
             policies, string, frames = STEP.fullmatch(text).groups()
             assert set(policies.split()) <= set(vmsim.policies()), (page, text)
-            assert 1 < strings.find(string).nr_references < 100 and 0 < int(frames) <= 16, (page, text)
+            assert 1 < refstrings.find(string).nr_references < 100 and 0 < int(frames) <= 16, (page, text)
     assert all(kinds.values())
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from guest import boot
 from making import environment
-from tidemark import qemu
 from tidemark.grade.build import tree, workspace
+from tidemark.machine import qemu
 
 LIBRARY = qemu.ROOT / "build/musl-source"
 STAMP = LIBRARY / "made-by"

@@ -10,7 +10,8 @@ import guest
 import marionette
 import pytest
 from pages import Opened, link, raced
-from tidemark import qemu, telemetry
+from tidemark.machine import qemu
+from tidemark.telemetry import stream
 
 STOP = "[...document.querySelectorAll('#race button.chief')].find((one) => one.textContent == 'Stop')?.click()"
 RUN, MEMORY = "thrash 3 2048 1", "8M"
@@ -53,7 +54,7 @@ def test_race_counts_as_qemu_does_and_repeats_to_the_byte(
     assert winner(raced(from_file)) == 1
     for nth, policy in enumerate(("2q", "ws")):
         text = saved(from_file, nth, tmp_path / policy).decode()
-        records, true = telemetry.parse(text), in_qemu(policy).telemetry
+        records, true = stream.parse(text), in_qemu(policy).telemetry
         assert records[0]["cmdline"] == true[0]["cmdline"] and records[0]["managed"] == true[0]["managed"]
         assert counted(records) == pytest.approx(counted(true), rel=0.05, abs=10)  # out of 40 faults, one more is a lot
     served = opened(site + link("ws", RUN))

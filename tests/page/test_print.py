@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PRINT = qemu.ROOT / "tools/page/book/print"
 sys.path.insert(0, str(PRINT))

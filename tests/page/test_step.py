@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from making import make
 from soak import soak_but
-from tidemark import explain, qemu, strings, vmsim
+from tidemark.machine import qemu
+from tidemark.strings import explain, refstrings, vmsim
 
 OURS = Path(__file__).parent
 BUILT = ("build/step/step.wasm", "build/step/step.json")
@@ -31,7 +32,7 @@ STRINGS = {
     "kinds": "1 2 l3 l1 f3 r3 F4 w5 x3 4 5 f3 r9 r3 l3 1 2 w5 6 7 8 r3 x3 1 2",
 }
 MS = 1_000_000
-TIMES = {"short": strings.STEP_NS, "long": 40 * MS}
+TIMES = {"short": refstrings.STEP_NS, "long": 40 * MS}
 COMPARED = ("ref", "page", "count", "result", "hooks", "frames", "used", "lists", "show")
 CALLS = r"\b(page_\w+|vm_\w+|mm_\w+|ghosts?_\w+|for_each_\w+)\("  # the last kind are macros of a file
 
@@ -61,11 +62,11 @@ class Job:
     policy: str
     text: str
     frames: int
-    ns: int = strings.STEP_NS
+    ns: int = refstrings.STEP_NS
 
     @property
-    def string(self) -> strings.References:
-        return strings.find(self.text, step_ns=self.ns)
+    def string(self) -> refstrings.References:
+        return refstrings.find(self.text, step_ns=self.ns)
 
     def asked(self) -> dict[str, object]:
         kind, refs = 0, []

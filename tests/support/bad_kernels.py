@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tidemark import qemu
 from tidemark.grade.build import tree
+from tidemark.machine import qemu
 
 
 def kernel_of(name: str, change: Callable[[Path], None]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 LIMIT = 100  # seconds of host time
 MARK = "=====|"
@@ -104,7 +104,7 @@ def session(
         env = os.environ | settings | {"TELEMETRY": str(telemetry), "PYTHONPATH": str(root / "tools")}
         with console.open("wb") as out:
             machine = subprocess.Popen(
-                [sys.executable, "-m", "tidemark.qemu", "--gdb"],
+                [sys.executable, "-m", "tidemark.machine.qemu", "--gdb"],
                 cwd=root,
                 env=env,
                 stdin=subprocess.DEVNULL,

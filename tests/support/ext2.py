@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tidemark import disk, qemu
+from tidemark.machine import disk, qemu
 
 PROGRAM = qemu.ROOT / "build/host/ext2"
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 SHELL = ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "tr", "sed", "mkdir", "flock", "rm", "chmod")
 FILES = ("tools/setup.sh", "tools/locked.sh", "pyproject.toml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 gdb = types.ModuleType("gdb")
 gdb.Command, gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION = object, 1, 2

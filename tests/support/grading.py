@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import starters
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade
+from tidemark.machine import qemu
 
 
 def solution(file: str) -> str:
@@ -48,7 +48,9 @@ def graded(
     with mock.patch.object(
         lab, "load", side_effect=lambda tree, name, *more: few if name == lab_name else real(tree, name, *more)
     ):
-        return grading.grade(qemu.ROOT, handed_in, lab_name, secret, scratch / "work", best(), jobs=2)
+        return grading.grade(
+            grading.Request(qemu.ROOT, handed_in, lab_name, secret), grading.Host(scratch / "work", best(), jobs=2)
+        )
 
 
 def messages(made: Grade) -> str:

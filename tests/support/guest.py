@@ -1,7 +1,7 @@
 """Runs the guest for tests: `boot` for one command, `Guest` for a session at the prompt.
 
-Both start QEMU through tidemark.qemu, like everything else. Timeouts here are limits of host time after which a test
-fails; nothing waits for a fixed time.
+Both start QEMU through tidemark.machine.qemu, like everything else. Timeouts here are limits of host time after which a
+test fails; nothing waits for a fixed time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from types import TracebackType
 
 import members
 import pexpect
-from tidemark import qemu, telemetry
+from tidemark.machine import qemu
+from tidemark.telemetry import stream
 
 PROMPT = "tidemark$ "
 CONTEXT_LINES = 12
@@ -58,9 +59,9 @@ class Result:
     @cached_property
     def telemetry(self) -> list[dict]:
         """The records in order. Raises TelemetryError if they are incomplete or violate the schema."""
-        records = telemetry.parse(self.raw_telemetry.decode("ascii", "replace"))
+        records = stream.parse(self.raw_telemetry.decode("ascii", "replace"))
         if wrong := [problem for record in records for problem in members.problems(record)]:
-            raise telemetry.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
+            raise stream.TelemetryError(f"{wrong[0]}, and {len(wrong) - 1} more")
         return records
 
     def tail(self, lines: int = 40) -> str:

@@ -11,13 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tidemark import cli, qemu
+from tidemark import cli
+from tidemark.machine import qemu
 
 LIMIT_S = 240
 
 # Most of the time of a short command is spent starting Python and loading modules: a server with loaded modules forks.
 server = multiprocessing.get_context("forkserver")
-server.set_forkserver_preload(["tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.compare"])
+server.set_forkserver_preload(
+    ["tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.strings.compare"]
+)
 
 
 def command_line(words: list[str], cwd: Path, env: dict[str, str], files: tuple[str, str]) -> None:

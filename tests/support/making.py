@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.records import MEMBERS, Member
+from tidemark.telemetry.records import MEMBERS, Member
 
 BITS = {"u32": (0, 2**32), "padded": (0, 2**32), "u64": (0, 2**64), "int": (-(2**31), 2**31), "s64": (-(2**63), 2**63)}
 OPEN = ("sample.guard",)  # after the members of the schema come those that the guard shows

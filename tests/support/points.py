@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grading import graded
-from tidemark import qemu
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 from variants import home, solutions
 
 

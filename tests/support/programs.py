@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FLAGS = ("-O1", "-march=i686", "-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static", "-no-pie")
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 FOLDER = qemu.ROOT / "build/soak"
 

@@ -22,10 +22,12 @@ import numpy as np
 from gdbstub import Stub
 from grading import starter, submission
 from guest import boot
-from tidemark import places, plugin, qemu, results
+from tidemark.debug import replay
 from tidemark.grade import grading
 from tidemark.grade.build import sandbox
 from tidemark.grade.witness import evidence
+from tidemark.machine import plugin, qemu
+from tidemark.runs import results
 
 FETCHED = qemu.ROOT / "build/qemus"  # from tools/qemus.sh: a folder for each suite, with bin/qemu-system-i386
 RUNS = {
@@ -150,13 +152,13 @@ def differing(one: Path, other: Path) -> list[str]:
 
 def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
     """The places of a run, their states in files, and what happened before them."""
-    run = places.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
-    insert = places.instructions(qemu.ROOT, "policy_call_insert")
+    run = replay.Places(results.load(scratch / "2q-on-a-slow-disk"), qemu.ROOT, scratch)
+    insert = replay.instructions(qemu.ROOT, "policy_call_insert")
     try:
         events = run.past(pcs=insert)
         yield "past", digest(json.dumps(events).encode())
         for nth in (int(share * len(events)) for share in SHARES):
-            arrived = run.go(places.Place("here", pc=insert, nth=nth))
+            arrived = run.go(replay.Place("here", pc=insert, nth=nth))
             with Stub(arrived.gdb) as stub:
                 state(stub, scratch / f"place-{nth}")
             yield f"place {nth}", f"{arrived.ns} ns"
@@ -170,7 +172,8 @@ def grades(scratch: Path) -> Iterator[tuple[str, str]]:
         place = scratch / f"{name}-{len(files)}"
         handed_in = submission(place / "handed-in", name, {file: starter(name, file) for file in files})
         # No sandbox: it would hide this QEMU, and the code is our own.
-        made = grading.grade(qemu.ROOT, handed_in, name, None, place / "work", sandbox.find("none"), jobs=1)
+        host = grading.Host(place / "work", sandbox.find("none"))
+        made = grading.grade(grading.Request(qemu.ROOT, handed_in, name), host)
         said = [(one.test.title, one.verdict.outcome.name, one.points, one.verdict.message) for one in made.tests]
         yield f"{name}, {'starter' if files else 'solution'}: {made.score:g}", digest(json.dumps(said).encode())
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import ext2
 from guest import Result, boot
 from shrink import shrink, smaller
-from tidemark import qemu
+from tidemark.machine import qemu
 
 PROGRAM = qemu.ROOT / "build/user/storm"
 PAGE, SECTOR, FIRST = 4096, 512, 8

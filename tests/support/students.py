@@ -8,13 +8,13 @@ import tarfile
 from pathlib import Path
 from unittest import mock
 
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import machines, starters, tree, workspace
 from tidemark.grade.hand_out import figures, release
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 STATES = ("starters", "solutions", "mixed")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.grade import grading
 from tidemark.grade.build import object_rules, tree
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Test, Verdict
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 
 @dataclass(frozen=True)

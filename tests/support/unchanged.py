@@ -22,8 +22,8 @@ from pathlib import Path
 
 import imports
 import pytest
-from tidemark import qemu
 from tidemark.grade.build import tree
+from tidemark.machine import qemu
 
 MARK, SAYS = "graded", "unchanged since "
 STAMPS = qemu.ROOT / "build/graded"

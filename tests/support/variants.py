@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 from grading import solution
-from tidemark import qemu
 from tidemark.grade.intake import lab
+from tidemark.machine import qemu
 
 FOLDER = qemu.ROOT / "tests/grade/correct"
 FILES = {

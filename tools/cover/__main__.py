@@ -28,7 +28,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
-from tidemark import covered, qemu
+from tidemark.machine import coverage, qemu
 
 from cover import host, lines, reasons
 from cover.lines import Line
@@ -40,7 +40,7 @@ USUAL = ["tests/kernel", "tests/lab"]  # the other tests run kernels of other tr
 
 def executed(*folders: Path) -> npt.NDArray[np.uint32]:
     """The addresses, in order, that tests executed; each folder is one of RUNS."""
-    files = [path for folder in folders for path in folder.glob(f"*{covered.SUFFIX}")]
+    files = [path for folder in folders for path in folder.glob(f"*{coverage.SUFFIX}")]
     found = np.zeros(0, dtype=np.uint32)
     for path in files:
         found = np.union1d(found, np.fromfile(path, dtype=np.uint32))
@@ -61,7 +61,7 @@ def begin(add: bool) -> None:
 def gather(arguments: list[str]) -> int:
     """Runs pytest, with every QEMU watched, then the host tests. Returns pytest's status."""
     times = f"--junitxml={FOLDER}/times-{os.getpid()}.xml"
-    watched = {**os.environ, covered.FOLDER: str(RUNS)}
+    watched = {**os.environ, coverage.FOLDER: str(RUNS)}
     status = subprocess.run([sys.executable, "-m", "pytest", times, *arguments], cwd=qemu.ROOT, env=watched).returncode
     if not HOST.exists():
         print("== the tests on the host, built with gcov", flush=True)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import matplotlib
 from matplotlib.axes import Axes
-from tidemark import compare, strings, vmsim
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.intake import lab
@@ -20,6 +19,7 @@ from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import pages_of
 from tidemark.report import svg
 from tidemark.report.figure import BLACK, BLUE, OF_POLICY, ORANGE, STYLE, VERMILION, Look, canvas, heading, legend
+from tidemark.strings import compare, refstrings, vmsim
 
 from figures.entries import ROOT, Figure
 
@@ -32,7 +32,7 @@ WINDOW = 500_000  # instructions
 
 def faults(text: str, sizes: Sequence[int], policies: Sequence[str]) -> dict[str, list[int]]:
     """Faults of policies, LRU and MIN on a string, by number of frames."""
-    string = strings.find(text)
+    string = refstrings.find(text)
     made = {name: [vmsim.run(vmsim.build(name, True), string, size).faults for size in sizes] for name in policies}
     return made | compare.bounds(string, sizes)
 

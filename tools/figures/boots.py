@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 from figures.common import busy_loops, host, table
 from figures.entries import Figure

@@ -24,8 +24,8 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from tidemark import qemu
 from tidemark.errors import FAILED, LabError
+from tidemark.machine import qemu
 
 from figures import documents
 from figures.entries import ROOT

@@ -12,7 +12,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tidemark import profile, qemu, results, vmsim
+from tidemark.debug import profile
+from tidemark.machine import qemu
+from tidemark.runs import results
+from tidemark.strings import vmsim
 
 from figures.common import in_parallel, table, tidemark
 from figures.entries import ROOT, Figure

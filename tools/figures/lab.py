@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import FAILED, LabError
+from tidemark.machine import qemu
 
 from figures.common import host, table
 from figures.entries import Figure

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import FAILED, LabError
+from tidemark.machine import qemu
 
 from figures.common import in_parallel, measure, table
 from figures.entries import ROOT, Figure, tomllib

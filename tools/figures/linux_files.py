@@ -25,9 +25,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tidemark import plugin, qemu
 from tidemark.errors import FAILED, LabError
-from tidemark.qemu import mkinitramfs
+from tidemark.machine import plugin, qemu
+from tidemark.machine.qemu import mkinitramfs
 
 from figures.common import measure, table
 from figures.entries import ROOT, Figure, tomllib

@@ -1,8 +1,8 @@
 """Measure the overload factor: the time of N jobs together over the sum of their times alone, for policies and guards.
 
 1 is a perfect batch system. These jobs fill all their memory before they work, so each has to be written out and read
-back at least once: tidemark.bound computes the least time for that. Then the same jobs run again with an interactive
-process, which wakes every second, or every five. Five jitters each: the median, and the range in brackets.
+back at least once: tidemark.runs.bound computes the least time for that. Then the same jobs run again with an
+interactive process, which wakes every second, or every five. Five jitters each: the median, and the range in brackets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, median
 
-from tidemark import bound
+from tidemark.runs import bound
 
 from figures.common import Outcome, digits, host, in_parallel, measure, table
 from figures.entries import Figure

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tidemark import compare, strings, vmsim
-from tidemark.strings import Given, References
+from tidemark.strings import compare, refstrings, vmsim
+from tidemark.strings.refstrings import Given, References
 
 from figures.common import table
 from figures.entries import Figure, words
@@ -243,7 +243,7 @@ def dead_pages() -> Given:
 
 def long_strings() -> list[References]:
     """The strings of LONG; all except the last belong to the standard set."""
-    return [dead_pages() if name == "dead" else strings.standard(name) for name in LONG]
+    return [dead_pages() if name == "dead" else refstrings.standard(name) for name in LONG]
 
 
 def misses(policies: Sequence[str]) -> dict[tuple[str, str], int]:

@@ -13,7 +13,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidemark import experiment, qemu, results
+from tidemark.machine import qemu
+from tidemark.runs import experiment, results
 from tidemark.trace.record import KINDS, record
 
 from figures.common import host, table

@@ -169,7 +169,7 @@ def no_space(figure: Figure, why: str) -> LabError:
 
 def without_make() -> None:
     """Removes from the environment what the calling make put there: commands of figures are typed in a new shell."""
-    from tidemark.qemu import DEFAULTS
+    from tidemark.machine.qemu import DEFAULTS
 
     for name in (*DEFAULTS, "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"):
         os.environ.pop(name, None)

@@ -22,7 +22,7 @@ from statistics import median
 from types import CodeType
 from typing import Any
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 from figures import common, draw
 from figures.entries import Figure, words

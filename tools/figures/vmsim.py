@@ -16,7 +16,7 @@ import resource
 import subprocess
 from pathlib import Path
 
-from tidemark import strings, vmsim
+from tidemark.strings import refstrings, vmsim
 
 from figures.common import host, measure, table
 from figures.entries import Figure
@@ -45,7 +45,7 @@ def written(text: str, references: int, step_ns: int, folder: Path) -> Path:
     """Writes the string to a file, in the simulator's format."""
     path = folder / f"{text.replace(':', '-')}-{references}-{step_ns}"
     with path.open("wb") as file:
-        for piece in strings.find(f"{text},refs={references}", step_ns=step_ns).runs():
+        for piece in refstrings.find(f"{text},refs={references}", step_ns=step_ns).runs():
             file.write(piece.data)
     return path
 
@@ -77,11 +77,11 @@ def row(policy: str, files: dict[tuple[str, int, int], Path]) -> list[str]:
 def make(figure: Figure, work: Path) -> str:
     step_ns = step_in_kernel()
     runs = [(text, references, step_ns) for references in (NR_REFERENCES, CHECKED_REFERENCES) for text in STRINGS]
-    runs.append((LAST, NR_REFERENCES, strings.STEP_NS))
+    runs.append((LAST, NR_REFERENCES, refstrings.STEP_NS))
     files = {run: written(*run, work) for run in runs}
     rows = [row(policy, files) for policy in POLICIES]
     checked = [f"{what}, sanitizers" for what in STRINGS.values()]
-    titles = ["policy", *STRINGS.values(), *checked, f"{STRINGS[LAST]}, {strings.STEP_NS // 1000} µs a reference"]
+    titles = ["policy", *STRINGS.values(), *checked, f"{STRINGS[LAST]}, {refstrings.STEP_NS // 1000} µs a reference"]
     return (
         f"Million references a second of processor time in user mode; {', '.join(f'`{text}`' for text in STRINGS)}, of "
         f"{NR_REFERENCES:,} references each ({CHECKED_REFERENCES:,} with sanitizers), {FRAMES:,} frames; a reference "

@@ -1,7 +1,7 @@
 /*
  * The future of a run: the pages that each process will reference, in order. The lab records it and
- * loads it into memory (tools/tidemark/future.py writes the format read here). The policies min and
- * vmin use it to look ahead.
+ * loads it into memory (tools/tidemark/trace/future.py writes the format read here). The policies
+ * min and vmin use it to look ahead.
  *
  * Each address space, in order of creation, has a reference string: its references to pages managed
  * by the policy, without immediate repetitions. Each reference stores the index of the next one to

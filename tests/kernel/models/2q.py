@@ -7,7 +7,7 @@ model.
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL, FETCHES, LOADS, OF_FILE
+from tidemark.strings.refstrings import BY_CALL, FETCHES, LOADS, OF_FILE
 
 RELATIVE = "useonce"
 DIFFERS = ("1 2 3 1 2 4 1 2 3", 3)

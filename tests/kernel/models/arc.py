@@ -8,7 +8,7 @@ afterwards and that page breaks no ties; p is a whole number. In both, calls tha
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL
+from tidemark.strings.refstrings import BY_CALL
 
 RELATIVE = "car"
 DIFFERS = ("1 2 1 3 4 2 5", 3)

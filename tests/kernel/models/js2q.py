@@ -8,7 +8,7 @@ is known only after another has been evicted. In both, calls that read and write
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL
+from tidemark.strings.refstrings import BY_CALL
 
 RELATIVE = "clock"
 DIFFERS = ("1-8 1 2 9 1 2 10-30 1 2", 8)

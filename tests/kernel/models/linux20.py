@@ -5,7 +5,7 @@ The kernel asks up to thirteen times, and says each time how many pages may be l
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL, OF_FILE
+from tidemark.strings.refstrings import BY_CALL, OF_FILE
 
 RELATIVE = "linux22"
 DIFFERS = ("6 3 1 2 5", 3)  # 2 is young, 3 is not

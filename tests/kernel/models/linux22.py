@@ -4,7 +4,7 @@ The kernel asks up to thirteen times, and says each time how many pages may be l
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL, OF_FILE
+from tidemark.strings.refstrings import BY_CALL, OF_FILE
 
 RELATIVE = "clock"
 DIFFERS = ("3 2 1 4 3 2", 3)

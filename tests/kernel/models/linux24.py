@@ -6,7 +6,7 @@ the written pages become clean, in the order of their slots in the swap area."""
 
 from __future__ import annotations
 
-from tidemark.strings import LOADS, OF_FILE
+from tidemark.strings.refstrings import LOADS, OF_FILE
 
 RELATIVE = "linux20"
 DIFFERS = ("5 6 1 2", 3)  # 5 arrived first, 1 has the lowest address

@@ -8,7 +8,7 @@ numbers, and the last page fills the gap of an evicted page.
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL
+from tidemark.strings.refstrings import BY_CALL
 
 RELATIVE = "random"
 DIFFERS = ("1-6 1-6 1-6", 4)

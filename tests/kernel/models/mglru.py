@@ -8,7 +8,7 @@ The kernel asks up to thirteen times, and says each time how many pages may be l
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL, OF_FILE
+from tidemark.strings.refstrings import BY_CALL, OF_FILE
 
 RELATIVE = "2q"
 DIFFERS = ("4 1 3 5 4 4 3 4 3 5 2 5 2 3 2 1", 3)

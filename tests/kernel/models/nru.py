@@ -4,7 +4,7 @@ them)."""
 
 from __future__ import annotations
 
-from tidemark.strings import LOADS
+from tidemark.strings.refstrings import LOADS
 
 RELATIVE = "clock"
 DIFFERS = ("l1 l2 l3 4 5 l1 l6 l2", 3)

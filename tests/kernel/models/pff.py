@@ -9,7 +9,7 @@ used when its process shrinks, but not for the hand. Only the hand considers pag
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL
+from tidemark.strings.refstrings import BY_CALL
 
 RELATIVE = "clock"
 DIFFERS = ("1-6 1 2 1 2 1 2 1 2 1 2 1 2 7 1 2 1 2 1 2 3 4 5 8 9 6 7 1 2", 8)

@@ -10,7 +10,7 @@ their slots in the swap area.
 
 from __future__ import annotations
 
-from tidemark.strings import LOADS
+from tidemark.strings.refstrings import LOADS
 
 RELATIVE = "fifo"
 DIFFERS = ("1-12 1 13 1 14 2 1 15 1 3 1 l4 l1 16 1 5 1 17 18 1", 12)

@@ -8,7 +8,7 @@ first while they are more than an eighth of memory. After LOOKS pages the search
 
 from __future__ import annotations
 
-from tidemark.strings import BY_CALL
+from tidemark.strings.refstrings import BY_CALL
 
 MS = 1_000_000
 TAU_MS, FIRST_TICK_NS, TICK_NS, LOOKS = 135, 57 * MS, 2 * 135 // 7 * MS, 32

@@ -9,7 +9,7 @@ their slots in the swap area.
 
 from __future__ import annotations
 
-from tidemark.strings import LOADS
+from tidemark.strings.refstrings import LOADS
 
 RELATIVE = "clock"
 DIFFERS = ("1 2 3 1 2 3 1 2 3 4 5 1 2 6 7 l4 l5 2 2 l6 2 2 l7 l3 2 l4 1 2 3", 4)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from progress import Tried
 from shrink import shrink, smaller
-from tidemark import qemu
+from tidemark.machine import qemu
 
 from swarm.draw import draw
 from swarm.judge import Outcome, judge, perform

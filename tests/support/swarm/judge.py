@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from guest import parse_summary
-from tidemark import qemu
+from tidemark.machine import qemu
 
 from swarm.known import Item
 from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of

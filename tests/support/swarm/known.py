@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from tidemark import qemu, vmsim
+from tidemark.machine import qemu
+from tidemark.strings import vmsim
 
 MAX_JOBS = 5
 LONGEST_MS = 20000  # for parameters that are times: waiting for hours is not a failure, but takes too long here

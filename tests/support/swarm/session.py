@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from guest import settings
-from tidemark import disk, qemu
+from tidemark.machine import disk, qemu
 
 from swarm.known import MAX_JOBS, Item
 

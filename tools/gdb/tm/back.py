@@ -6,7 +6,7 @@ import gdb
 
 from .command import Command, evaluate
 from .errors import TmError
-from .places import session
+from .session import session
 
 FAULTS = (0, 6, 10, 11, 12, 13, 14, 17)  # the processor's exception numbers
 MOST = 20  # hits of a breakpoint whose condition is checked

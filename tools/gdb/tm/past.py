@@ -13,8 +13,8 @@ from .entry import NONE, PRESENT, SWAPPED, TRAPPED, Entry, walk
 from .errors import TmError
 from .machine import Machine
 from .page import frame_at
-from .places import session
 from .pt import directory_of, is_zero_page
+from .session import session
 from .tasks import current, mm_of, task_of, title
 
 WORD = 4

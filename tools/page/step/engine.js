@@ -6,7 +6,7 @@
 import { future } from "./future.js";
 import { named } from "./names.js";
 
-export const STEP_NS = 100_000; // same as in tools/tidemark/strings.py
+export const STEP_NS = 100_000; // same as in tools/tidemark/strings/refstrings.py
 const PROCESS = "mm"; // the name of its variable in tables.js
 const WITH_FUTURE = ["min", "vmin"];
 

@@ -1,6 +1,6 @@
 /*
  * The future of a string, which the policies min and vmin receive: the file that kernel/include/lib/future.h
- * describes and tools/tidemark/future.py writes, for the single process here.
+ * describes and tools/tidemark/trace/future.py writes, for the single process here.
  */
 const MAGIC = 0x31465554;
 const NEVER = 0xffffffff;

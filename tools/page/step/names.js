@@ -1,8 +1,8 @@
 /*
  * Names for lists, which the module identifies by the address of their head. The rules are those of
- * tools/tidemark/explain.py: a list has the name of the variable at that address. A head within a larger variable has
- * the name under which the policy's show hook prints a number that always equals the list's length, if there is just
- * one.
+ * tools/tidemark/strings/explain.py: a list has the name of the variable at that address. A head within a larger
+ * variable has the name under which the policy's show hook prints a number that always equals the list's length, if
+ * there is just one.
  */
 
 /** The last of the variables, [address, bytes, name] in order, that begins at or before an address. */

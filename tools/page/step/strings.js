@@ -1,6 +1,6 @@
 /*
- * Reference strings, as typed or as carried by a link: the syntax of tools/tidemark/strings.py. A page number, or a
- * range such as 1-9; a letter before it says what is done to the page.
+ * Reference strings, as typed or as carried by a link: the syntax of tools/tidemark/strings/refstrings.py. A page
+ * number, or a range such as 1-9; a letter before it says what is done to the page.
  */
 export const MOST_REFERENCES = 2000;
 export const MOST_FRAMES = 64;

@@ -42,9 +42,9 @@ def board(
     from rich.console import Console
     from rich.table import Table
 
-    from tidemark import board as boards
     from tidemark.commands.trace import progress_bar
     from tidemark.files import write_atomically, write_csv
+    from tidemark.strings import board as boards
 
     texts, names = read(held_out)
     with progress_bar("board", quiet) as progress:

@@ -16,7 +16,7 @@ from tidemark.errors import NO_SPACE, USAGE, LabError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tidemark.compare import Cell
+    from tidemark.strings.compare import Cell
 
 Show = Callable[[], None]
 FIRST_COLUMNS, COLUMN = 28, 11  # characters
@@ -51,7 +51,7 @@ def show(cells: list[Cell]) -> None:
     """Misses, regrets, and what each string is about."""
     from rich.console import Console
 
-    from tidemark import compare, strings
+    from tidemark.strings import compare, refstrings
 
     policies = list(dict.fromkeys(cell.policy for cell in cells))
     rows: dict[tuple[str, int], dict[str, Cell]] = {}
@@ -66,20 +66,20 @@ def show(cells: list[Cell]) -> None:
         regrets.add_section()
         regrets.add_row("median", "", *(f"{median[policy]:.0%}" for policy in some))
         console.print(regrets)
-    for name in dict.fromkeys(cell.string for cell in cells if cell.string in strings.STANDARD):
-        print(f"{name}: {strings.STANDARD[name].asks}")
+    for name in dict.fromkeys(cell.string for cell in cells if cell.string in refstrings.STANDARD):
+        print(f"{name}: {refstrings.STANDARD[name].asks}")
 
 
 def compared(
     vm: list[str], names: list[str], traces: list[str], parameters: list[str], frames: str, quiet: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """(rows for a table, everything for JSON, a function that prints it) for policies on strings."""
-    from tidemark import compare, strings
     from tidemark.commands.sim import frame_numbers
     from tidemark.commands.trace import progress_bar
+    from tidemark.strings import compare, refstrings
 
     with progress_bar("compare", quiet) as progress:
-        standard = names or ([] if traces else list(strings.STANDARD))
+        standard = names or ([] if traces else list(refstrings.STANDARD))
         sizes = frame_numbers(frames) if frames else ()
         cells = compare.compare(vm, standard, parameters, progress, traces, sizes)
     rows = [asdict(cell) for cell in cells]
@@ -100,12 +100,12 @@ def save_figure(rows: list[dict[str, Any]], folder: Path) -> None:
 
 def compared_with_bits(folder: Path, quiet: bool) -> tuple[list[dict[str, Any]], dict[str, Any], Show]:
     """As `compared`, for the accessed bits of a recorded run."""
-    from tidemark import accessed
     from tidemark.commands.trace import progress_bar
+    from tidemark.strings import accessed_bits
 
     with progress_bar(f"read {folder}", quiet) as progress:
-        intervals = accessed.intervals(folder, progress)
-    rows, summary = [asdict(interval) for interval in intervals], accessed.mean_by_process(intervals)
+        intervals = accessed_bits.intervals(folder, progress)
+    rows, summary = [asdict(interval) for interval in intervals], accessed_bits.mean_by_process(intervals)
     return rows, {"intervals": rows, "processes": summary}, lambda: show_intervals(summary)
 
 

@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
-from tidemark import profile, results, telemetry
 from tidemark.commands import options
+from tidemark.debug import profile
 from tidemark.files import write_atomically
+from tidemark.runs import results
+from tidemark.telemetry import stream
 
 
 class Viewer(str, enum.Enum):
@@ -22,18 +24,18 @@ class Viewer(str, enum.Enum):
     speedscope = "speedscope"
 
 
-def read(target: Path) -> tuple[str, telemetry.Telemetry]:
+def read(target: Path) -> tuple[str, stream.Telemetry]:
     """Name and telemetry of a result's folder, also a partial one, or of a file. Raises LabError for anything else."""
     if target.is_dir():
         result = results.load(target)
         return result.name, result.telemetry(partial=True)
-    return target.name, telemetry.read(target, partial=True)
+    return target.name, stream.read(target, partial=True)
 
 
 def document(target: Path, to: Viewer) -> str:
     """The file's text."""
     if to is Viewer.perfetto:
-        from tidemark import tracks
+        from tidemark.telemetry import tracks
 
         name, data = read(target)
         if not data.whole:

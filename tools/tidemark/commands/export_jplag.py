@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import qemu
 
 
 def export_jplag(

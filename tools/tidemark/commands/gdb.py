@@ -9,24 +9,25 @@ from typing import Annotated
 
 import typer
 
-from tidemark import backwards, kept, places, results
 from tidemark.commands import options
+from tidemark.debug import backwards, replay
 from tidemark.errors import USAGE, LabError
+from tidemark.runs import result_image, results
 
 
 def place(
-    run: places.Places, image: Path, at: str, fault: int | None, event: str, pc: str, writes: str, end: bool
-) -> places.Place:
+    run: replay.Places, image: Path, at: str, fault: int | None, event: str, pc: str, writes: str, end: bool
+) -> replay.Place:
     """The place that the options name. Raises LabError unless they name exactly one place."""
     if sum((bool(at), bool(fault), bool(event), bool(pc), end)) != 1 or (writes and not pc):
         raise LabError(
             "say where: one of --at T, --fault N, --event KIND:N, --pc ADDRESS [--writes ADDRESS], --end", USAGE
         )
     if at:
-        return places.Place(at, time=places.time_of(at))
+        return replay.Place(at, time=replay.time_of(at))
     if pc:
-        return run.instruction(places.address_of(pc), places.address_of(writes) if writes else None)
-    return places.event(run.result, image, event or (f"fault:{fault}" if fault else "end"))
+        return run.instruction(replay.address_of(pc), replay.address_of(writes) if writes else None)
+    return replay.event(run.result, image, event or (f"fault:{fault}" if fault else "end"))
 
 
 def gdb(
@@ -62,13 +63,13 @@ def gdb(
     result; if the result is older and has no image, --image must be the one that the run used.
     """
     result = results.load(folder)
-    made_of = kept.of(result, image.resolve())
+    made_of = result_image.of(result, image.resolve())
     backwards.check_gdb()
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
-        run = places.Places(result, made_of, Path(scratch))
+        run = replay.Places(result, made_of, Path(scratch))
         try:
             arrived = run.go(place(run, made_of, at, fault, event, pc, writes, end))
-            programs = kept.programs(made_of, result.meta["settings"]["run"])
+            programs = result_image.programs(made_of, result.meta["settings"]["run"])
             status = backwards.debug(run, made_of, arrived, programs)
         finally:
             run.close()

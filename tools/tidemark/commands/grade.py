@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import files, qemu
+from tidemark import files
 from tidemark.commands import options
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.model import Grade, Graded, Lab
@@ -105,19 +106,12 @@ def grade(
         solutions.check(box, tree, sandbox)
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
     with reference.of(tree) as base, files.scratch("tidemark-grade-") as scratch:
+        files_taken = taken.write(Path(scratch, "submission"))
+        jobs, keep = len(os.sched_getaffinity(0)), None if submission else qemu.ROOT / "build/failed"
         made = grading.grade(
-            base,
-            taken.write(Path(scratch, "submission")),
-            lab,
-            secret,
-            Path(scratch, "work"),
-            box,
-            taken.notes,
-            jobs=len(os.sched_getaffinity(0)),
-            progress=show,
-            only=test,
-            student=whose,
-            keep=None if submission else qemu.ROOT / "build/failed",
+            grading.Request(base, files_taken, lab, secret, whose, test, taken.notes),
+            grading.Host(Path(scratch, "work"), box, jobs, keep),
+            show,
         )
     tell_of_quiz(assignment, secret, quiet)
     store(made, json_, plot, show_hidden)

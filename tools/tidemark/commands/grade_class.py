@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.commands import options
 from tidemark.commands.sweep import Bar, say, where_to_run
 from tidemark.errors import FAILED, USAGE, LabError
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade import class_run, isolation
@@ -39,8 +39,8 @@ def described(now: class_run.Progress) -> str:
 
 def carry_out(book: Gradebook, source: isolation.Source, address: str, jobs: int | None, box: str, quiet: bool) -> None:
     """Grade the submissions that have no grade yet."""
-    from tidemark import cluster
     from tidemark.grade import class_run, isolation
+    from tidemark.runs import cluster
 
     where = where_to_run(address, jobs)
     with Bar(len(book.students), quiet) as bar:

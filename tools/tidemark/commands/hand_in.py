@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.commands import options
+from tidemark.machine import qemu
 
 
 def hand_in(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tidemark import qemu
+from tidemark.machine import qemu
 
 
 def lab(

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import image, repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
 from tidemark.files import check_folder
-from tidemark.live import LiveLine
+from tidemark.machine import image
+from tidemark.runs import repeat, results
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
-    from tidemark.foresight import Outcome
+    from tidemark.strings.foresight import Outcome
 
 
 def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
@@ -85,7 +86,7 @@ def min_(
     several processes the policy goes by each process's own virtual time, and its numbers are not bounds. --vmin: a page
     is evicted right after a use if its next use is more than MS milliseconds of process time away. No read-ahead.
     """
-    from tidemark.foresight import foresee
+    from tidemark.strings.foresight import foresee
 
     first = results.load(folder)
     image_ = options.image_of(first, image_)

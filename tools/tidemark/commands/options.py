@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
-from tidemark import output, parameters, qemu, reference_image, results
-from tidemark.disk import REAL, absolute
-from tidemark.disk import check as check_disk
+from tidemark import output
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import parameters, qemu, reference_image
+from tidemark.machine.disk import REAL, absolute
+from tidemark.machine.disk import check as check_disk
+from tidemark.runs import results
 
 DEFAULT = qemu.Settings()
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark import telemetry
 from tidemark.errors import USAGE, LabError
+from tidemark.telemetry import stream
 
 Target = Annotated[
     Path | None,
@@ -52,14 +52,14 @@ def procs(
     Without --at, a machine that runs is drawn at its latest sample, and one that has ended at the last sample with the
     most processes (with --scheduler: the longest queue). --scheduler draws the kernel's own tree, shape and colours.
     """
-    from tidemark import procs as pictures
+    from tidemark.report import procs as pictures
     from tidemark.watch import sources
 
     out = out or Path("scheduler.svg" if scheduler else "procs.svg")
     if str(out) != "-" and out.suffix != ".svg":
         raise LabError(f"{out}: the name must end in .svg", USAGE)
     path, result = sources.find(target)
-    data = telemetry.read(path, partial=not sources.must_be_whole(result))
+    data = stream.read(path, partial=not sources.must_be_whole(result))
     live = not data.whole and (result is None or result.meta["state"] == "running")
     sample = pictures.choose(data.samples, at, live, "rq" if scheduler else "procs")
     rows = pictures.queue(sample) if scheduler else pictures.by_memory(sample, by)

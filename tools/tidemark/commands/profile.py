@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, qemu, results
-from tidemark import profile as profiles_of
 from tidemark.commands import options
+from tidemark.debug import profile as profiles_of
 from tidemark.errors import NO_SPACE, USAGE, LabError
-from tidemark.live import LiveLine
+from tidemark.machine import qemu
+from tidemark.runs import experiment, results
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
-    from tidemark.profile import Profile
+    from tidemark.debug.profile import Profile
 
 MOST = 6
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.judge.quiz.sheet import Sheet

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, image, qemu, results
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import image, qemu
+from tidemark.runs import experiment, results
 
 if TYPE_CHECKING:
     from tidemark.watch.race import Race

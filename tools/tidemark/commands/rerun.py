@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 
-from tidemark import experiment, image, repeat, results
 from tidemark.commands import options
 from tidemark.errors import FAILED, LabError
-from tidemark.live import LiveLine
+from tidemark.machine import image
+from tidemark.runs import experiment, repeat, results
+from tidemark.telemetry.live import LiveLine
 
 
 def rerun(

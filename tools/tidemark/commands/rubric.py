@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
+from tidemark.machine import qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.hand_back.written import Answers, Marks

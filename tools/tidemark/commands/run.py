@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidemark import experiment, kept, qemu, results, spread, summary
-from tidemark import image as image_of
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_csv
-from tidemark.live import LiveLine
+from tidemark.machine import image as image_of
+from tidemark.machine import qemu
+from tidemark.runs import experiment, quartiles, result_image, results, summary
+from tidemark.telemetry.live import LiveLine
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -68,7 +69,7 @@ def table_of(rows: list[dict[str, Any]], names: list[str]) -> Table:
 
 
 def show(numbers: dict[str, Any], cause: str) -> None:
-    """Print the summary (see tidemark.summary.of) as tables. Columns that do not fit the terminal are left out.
+    """Print the summary (see tidemark.runs.summary.of) as tables. Columns that do not fit the terminal are left out.
     `cause`: the command for finding what went wrong."""
     from rich.console import Console
 
@@ -106,9 +107,9 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
         experiment.demand_success(result)
         if result.meta["image"]["sha256"] != first["sha256"]:
             raise LabError(f"the image in {settings.image} changed during the runs: repeat all of them with one image")
-        rows.append({"run": nr, **spread.numbers(summary.of(result.telemetry()))})
+        rows.append({"run": nr, **quartiles.numbers(summary.of(result.telemetry()))})
         write_csv(folder / "runs.csv", rows)
-    write_csv(folder / "spread.csv", spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))
+    write_csv(folder / "quartiles.csv", quartiles.of([{k: v for k, v in row.items() if k != "run"} for row in rows]))
     return rows
 
 
@@ -117,7 +118,7 @@ def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None
     from rich.console import Console
     from rich.table import Table
 
-    spreads = spread.of([{k: v for k, v in row.items() if k != "run"} for row in rows])
+    spreads = quartiles.of([{k: v for k, v in row.items() if k != "run"} for row in rows])
     if as_json:
         print(json.dumps({"folder": str(folder), "runs": rows, "spread": spreads}, indent=2))
         return
@@ -158,7 +159,7 @@ def run(
 
     The run is exact: the same image and settings give the same bytes. The folder gets meta.json, telemetry.ndjson,
     console.log, processes.csv and samples.csv. Ctrl-C ends QEMU and keeps the records so far. With --real the folder
-    has one such folder for each run, runs.csv, and spread.csv: median, quartiles, least and greatest.
+    has one such folder for each run, runs.csv, and quartiles.csv: median, quartiles, least and greatest.
     """
     settings = options.settings(
         command, vm, mem, swap, frames, seed, cmdline, timeout, image, not real, jitter, disk, disk_kind
@@ -167,7 +168,7 @@ def run(
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
     if owners_:
-        from tidemark import owners
+        from tidemark.telemetry import owners
 
         if real:
             raise LabError("--owners is for one exact run, not for --real", USAGE)
@@ -179,7 +180,7 @@ def run(
             else:
                 result = experiment.run(settings, folder, live)
                 experiment.drop_refused(result)
-                kept.keep(result, settings.image)
+                result_image.keep(result, settings.image)
     except KeyboardInterrupt:
         print(f"tidemark: stopped; {folder} keeps the partial result", file=sys.stderr)
         raise

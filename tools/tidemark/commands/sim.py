@@ -16,8 +16,8 @@ from tidemark.errors import USAGE, LabError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.strings import References
-    from tidemark.vmsim import Outcome
+    from tidemark.strings.refstrings import References
+    from tidemark.strings.vmsim import Outcome
 
 COLUMNS = ("policy", "frames", "references", "pages", "faults", "hits", "minor", "evictions", "trimmed", "looked")
 MAX_SIZES = 1000
@@ -49,8 +49,8 @@ def show(outcomes: list[Outcome]) -> None:
 
 def explain(program: Path, string: References, frames: int, set_: list[str], as_json: bool) -> Outcome:
     """Run the policy and print its decisions; if it breaks a rule, those before that."""
-    from tidemark import explain as explaining
-    from tidemark import vmsim
+    from tidemark.strings import explain as explaining
+    from tidemark.strings import vmsim
 
     rows: list[dict[str, Any]] = []
     try:
@@ -62,7 +62,7 @@ def explain(program: Path, string: References, frames: int, set_: list[str], as_
 
 def remark(vm: str, set_: list[str], ns: int) -> str:
     """A warning if the string is too short for the policy's window; empty if it is not."""
-    from tidemark import vmsim
+    from tidemark.strings import vmsim
 
     tau_ms = vmsim.window_ms(vm, set_)
     if ns >= tau_ms * 1e6:
@@ -104,9 +104,9 @@ def sim(
     STRING may also be a file of numbers, a trace (.tmt), the name of a standard string (belady, loop, scan, zipf,
     phases, random, correlated, btree), or KIND:PAGES,refs=N,seed=S.
     """
-    from tidemark import strings, vmsim
+    from tidemark.strings import refstrings, vmsim
 
-    string = strings.find(trace, space, step)
+    string = refstrings.find(trace, space, step)
     sizes = frame_numbers(frames) if frames else vmsim.some_frames(string.nr_pages)
     if explain_ and len(sizes) != 1:
         raise LabError("--explain shows one number of frames: add --frames N", USAGE)

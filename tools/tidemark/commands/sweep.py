@@ -12,11 +12,11 @@ import typer
 
 from tidemark.commands import options
 from tidemark.errors import FAILED, USAGE, LabError
-from tidemark.plan import MOST_CELLS
+from tidemark.runs.plan import MOST_CELLS
 
 if TYPE_CHECKING:
-    from tidemark import cluster, runner
-    from tidemark.sweep import Sweep
+    from tidemark.runs import cluster, runner
+    from tidemark.runs.sweep import Sweep
 
 
 class Bar:
@@ -64,7 +64,7 @@ def say(line: str) -> None:
 
 def where_to_run(address: str, jobs: int | None) -> cluster.Local | cluster.Cluster:
     """The cluster at `address`, or this machine."""
-    from tidemark import cluster
+    from tidemark.runs import cluster
 
     return cluster.Cluster(address) if address else cluster.Local(jobs or cluster.default_slots())
 
@@ -102,7 +102,7 @@ def report(sweep: Sweep, ran: int, as_json: bool) -> None:
 
 def given_axes(vm: list[str], run: list[str], axis: list[str]) -> dict[str, list[str | int]]:
     """The axes of --vm, --run and --axis. Raises LabError if one is not NAME=VALUES."""
-    from tidemark import plan
+    from tidemark.runs import plan
 
     texts: dict[str, list[str]] = {}
     for text in [*(f"vm={one}" for one in vm), *(f"workload={one}" for one in run), *axis]:
@@ -121,8 +121,8 @@ def folder_for(plan: Path, axes: dict[str, list[str | int]]) -> Path:
 
 def carry_out(sweep: Sweep, parcel: cluster.Parcel, address: str, jobs: int | None, quiet: bool, dry: bool) -> int:
     """Run the missing cells; returns how many cells ended. `dry`: only check that the image takes the plan."""
-    from tidemark import cluster as clusters
-    from tidemark import runner
+    from tidemark.runs import cluster as clusters
+    from tidemark.runs import runner
 
     missing = sweep.count("missing")
     if not missing:
@@ -202,10 +202,10 @@ def sweep(
     after Ctrl-C, or with a longer plan: only missing cells run. Cells of another image are moved to
     old/. Exit status 1: a cell failed.
     """
-    from tidemark import cluster as clusters
-    from tidemark import least
-    from tidemark import plan as plans
-    from tidemark import sweep as sweeps
+    from tidemark.runs import cluster as clusters
+    from tidemark.runs import plan as plans
+    from tidemark.runs import sweep as sweeps
+    from tidemark.strings import min_faults
 
     axes = given_axes(vm or [], run or [], axis or [])
     chosen = plans.read(plans.place(plan), max_cells, axes)
@@ -222,5 +222,5 @@ def sweep(
         for note in found.notes:
             say(note)
         ran = carry_out(found, parcel, cluster, jobs, quiet, dry=False)
-        least.find(found, image.resolve(), say)
+        min_faults.find(found, image.resolve(), say)
     report(found, ran, json_)

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tidemark import experiment, results
 from tidemark.commands import options
 from tidemark.errors import USAGE, LabError
-from tidemark.live import LiveLine
+from tidemark.runs import experiment, results
+from tidemark.telemetry.live import LiveLine
 
 app = typer.Typer(help="Reference traces: record, import, export, describe.", no_args_is_help=True)
 

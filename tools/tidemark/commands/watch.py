@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidemark import experiment, owners, qemu, results
 from tidemark.commands import options
 from tidemark.errors import INTERRUPTED, OK, USAGE, LabError
+from tidemark.machine import qemu
+from tidemark.runs import experiment, results
+from tidemark.telemetry import owners
 
 if TYPE_CHECKING:
     from tidemark.watch.sources import Source

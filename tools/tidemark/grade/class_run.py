@@ -17,10 +17,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import tidemark
-from tidemark import cluster, estimate, image
 from tidemark.grade import isolation
 from tidemark.grade.build import tree
 from tidemark.grade.hand_back.class_table import Gradebook, Student, digest
+from tidemark.machine import image
+from tidemark.runs import cluster, estimate
 
 POLL_S = 0.2
 

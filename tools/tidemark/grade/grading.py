@@ -7,12 +7,11 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, starters, tree
@@ -22,11 +21,41 @@ from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness import to_debug
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
+from tidemark.machine import image, qemu
 
 MOST_SOURCE = 1 << 20
 KERNEL = (qemu.KERNEL, qemu.INITRD)
 
 Progress = Callable[[Graded], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is graded: a submission's files, in the tree of a built `release`, with the tests of a lab.
+
+    `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
+    `student` its author: without a name no quiz is graded; `only` one test's number or a part of its title
+    (choice.of_tests); `remarks` notes about the submission (archive.take), which the grade repeats.
+    """
+
+    release: Path
+    submission: Path
+    lab: str
+    secret: Path | None = None
+    student: str = ""
+    only: str = ""
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where it is graded: `scratch` is a folder that may be filled, whose tree/ is made anew; the student's code runs
+    in `sandbox`, and `jobs` tests run at a time; `keep` is a folder, made anew, for runs that go wrong."""
+
+    scratch: Path
+    sandbox: Sandbox
+    jobs: int = 1
+    keep: Path | None = None
 
 
 def silent(graded: Graded) -> None:
@@ -202,47 +231,37 @@ def check_release(release: Path) -> None:
         raise LabError(f"{release} was built by a compiler other than {by}: run `make grade-base` there", BAD_INPUT)
 
 
-def grade(
-    release: Path,
-    submission: Path,
-    lab_name: str,
-    secret: Path | None,
-    scratch: Path,
-    sandbox: Sandbox,
-    remarks: Sequence[str] = (),
-    jobs: int = 1,
-    progress: Progress = silent,
-    only: str = "",
-    student: str = "",
-    keep: Path | None = None,
-) -> Grade:
-    """Grade a submission's files with the lab `lab_name` of a built `release`.
-
-    `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
-    `scratch` a folder that may be filled, whose tree/ is made anew; `remarks` further notes about the submission
-    (archive.take); `only` one test's number or a part of its title (choice.of_tests); `student` its author:
-    without a name no quiz is graded; `keep` a folder, made anew, for runs that go wrong. Raises LabError if it fails
-    and the student is not the cause.
-    """
-    assignment: Lab = choice.of_tests(lab.load(release, lab_name, secret, student), only)
-    check_release(release)
-    for folder in (scratch / "tree", scratch / "runs", *([keep] if keep else [])):
+def lay_tree(request: Request, host: Host, assignment: Lab) -> Path:
+    """Make the tree to grade anew: the release's, with the submission's files, and no solution of another lab. Folders
+    of an earlier grading are emptied. Returns the tree's folder."""
+    laid = host.scratch / "tree"
+    for folder in (laid, host.scratch / "runs", *([host.keep] if host.keep else [])):
         shutil.rmtree(folder, ignore_errors=True)
-    (scratch / "runs").mkdir(parents=True)
-    tree.lay(release, assignment, submission, scratch / "tree")
-    if (release / tree.MANIFEST).exists():
-        tree.lay_starters(scratch / "tree", starters.of_labs(lab.others(release, lab_name)))
+    (host.scratch / "runs").mkdir(parents=True)
+    tree.lay(request.release, assignment, request.submission, laid)
+    others = lab.others(request.release, request.lab)
+    if (request.release / tree.MANIFEST).exists():
+        tree.lay_starters(laid, starters.of_labs(others))
     else:
-        tree.hide(scratch / "tree", assignment, lab.others(release, lab_name))
+        tree.hide(laid, assignment, others)
+    return laid
+
+
+def grade(request: Request, host: Host, progress: Progress = silent) -> Grade:
+    """Grade a submission; `progress` is called in the order of the tests. Raises LabError if it fails and the student
+    is not the cause."""
+    loaded = lab.load(request.release, request.lab, request.secret, request.student)
+    assignment: Lab = choice.of_tests(loaded, request.only)
+    check_release(request.release)
     machine = Machine(
         lab=assignment,
-        tree=scratch / "tree",
-        release=release,
-        scratch=scratch / "runs",
-        sandbox=sandbox,
+        tree=lay_tree(request, host, assignment),
+        release=request.release,
+        scratch=host.scratch / "runs",
+        sandbox=host.sandbox,
         objects=object_rules.objects(assignment),
-        keep=keep,
+        keep=host.keep,
     )
-    tests, noticed = judged(machine, jobs, progress)
-    notes = (*remarks, *noticed, *([choice.note(assignment)] if only else []))
+    tests, noticed = judged(machine, host.jobs, progress)
+    notes = (*request.remarks, *noticed, *([choice.note(assignment)] if request.only else []))
     return Grade(assignment.name, assignment.title, tests, notes, described(machine))

@@ -25,13 +25,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tidemark import cluster, qemu
 from tidemark.errors import LabError
 from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
+from tidemark.machine import qemu
+from tidemark.runs import cluster
 
 GRADER = [sys.executable, "-m", "tidemark.grade.isolation"]
 LIMIT_S = 2 * 3600.0  # the last resort: budgets and limits of single runs end a grading long before
@@ -221,7 +222,8 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
         box = sandboxes.find(sandbox)
         remarks = (base / REMARKS).read_text().splitlines()
         student = (base / STUDENT).read_text("utf-8")
-        made = grading.grade(Path(release), base / SUBMISSION, lab, hidden, base / WORK, box, remarks, student=student)
+        request = grading.Request(Path(release), base / SUBMISSION, lab, hidden, student, remarks=remarks)
+        made = grading.grade(request, grading.Host(base / WORK, box))
     except LabError as error:
         (out / REFUSED).write_text(str(error), "utf-8", "replace")
         return

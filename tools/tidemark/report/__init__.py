@@ -8,6 +8,7 @@ Data flows through the package in this order:
     timelines, curves, bars   turn columns into a Figure: a picture drawn from its table alone
     charts      turns the same columns into the interactive timelines of the page; page: the page itself
     folder      writes everything into a folder, which appears complete or not at all
+    procs       apart: pictures of one sample, for `tidemark procs`
 
 A table of columns is a dict of equally long sequences, and is the content of the CSV beside a picture.
 """

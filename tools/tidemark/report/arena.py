@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from tidemark.plan import IDEAL
 from tidemark.report.cells import MEMORY, POLICY, REPETITION, Cell
 from tidemark.report.plots.plot import Line
 from tidemark.report.plots.sweeps import ARENA
+from tidemark.runs.plan import IDEAL
 
 GUARD, NONE = "guard", "none"
 RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)

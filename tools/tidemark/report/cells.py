@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tidemark import qemu
-from tidemark.plan import IDEAL
+from tidemark.machine import qemu
+from tidemark.runs.plan import IDEAL
 
 PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"
 REPETITION = ("seed", "jitter")

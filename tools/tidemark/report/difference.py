@@ -15,14 +15,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from tidemark import summary
-from tidemark.plan import IDEAL
 from tidemark.report.arena import number
 from tidemark.report.cells import REPETITION, Cell
 from tidemark.report.figure import BLUE, GREY, VERMILION, WIDTH_IN, Figure, of_rows
 from tidemark.report.plots.runs import DIFFERENCE
 from tidemark.report.sources import Run
 from tidemark.report.text import short
+from tidemark.runs import summary
+from tidemark.runs.plan import IDEAL
 
 FAR = 30  # from this ratio on, ticks at decades suffice
 SHORT_S = 0.1  # shorter times are shown in milliseconds

@@ -18,7 +18,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter
 
-from tidemark.plan import IDEAL
 from tidemark.report import cells
 from tidemark.report.arena import number
 from tidemark.report.cells import MEMORY, NO_AXIS, POLICY, Cell
@@ -37,6 +36,7 @@ from tidemark.report.figure import (
 )
 from tidemark.report.plots.sweeps import BOXES, EFFICIENCY, HEAT
 from tidemark.report.text import short
+from tidemark.runs.plan import IDEAL
 
 WIDE = 1e4  # an axis that spans more has ticks only at powers of ten
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12

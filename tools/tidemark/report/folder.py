@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark import files, summary
+from tidemark import files
 from tidemark.errors import NO_SPACE, LabError
 from tidemark.report import (
     arena,
@@ -34,6 +34,7 @@ from tidemark.report.plots import PLOTS
 from tidemark.report.plots.runs import FRAMES, LISTS, MEMORY, OVERVIEW, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
+from tidemark.runs import summary
 
 PAGE, FIGURES = "report.html", "figures"
 # At most FEW runs: each gets its overview and details. At most TOGETHER runs share one pair of axes.

@@ -18,13 +18,13 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from tidemark import owners
-from tidemark.owners import Owners
 from tidemark.report import overview
 from tidemark.report.figure import GREY, WIDTH_IN, Figure, of_rows
 from tidemark.report.plots.runs import FRAMES
 from tidemark.report.sources import Run
 from tidemark.report.text import printable, short
+from tidemark.telemetry import owners
+from tidemark.telemetry.owners import Owners
 
 SYSTEM = {"free": "#ffffff", "kernel": "#c9c9c9", "files": "#8f8f8f", "read ahead, or left": "#3d3d3d"}
 COLUMNS = 1500

@@ -15,12 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from tidemark import story
 from tidemark.report import quantities
 from tidemark.report.figure import BLACK, GREY, SHADE, STACK, WIDTH_IN, Figure, Look, mark, robust_from_zero, stacked
 from tidemark.report.plots.runs import OVERVIEW
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
+from tidemark.telemetry import story
 
 OTHERS, UNMAPPED = "others", "unowned"
 POINTS = 700

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from tidemark import profile
-from tidemark.profile import Profile
+from tidemark.debug import profile
+from tidemark.debug.profile import Profile
 from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, WIDTH_IN, Figure, of_rows
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, GREY)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.records import MEMBERS, Mm, Oom, Policy, Profile, Violation
 from tidemark.report.text import printable
-from tidemark.summary import ACCOUNTS, process
-from tidemark.telemetry import Telemetry, column
+from tidemark.runs.summary import ACCOUNTS, process
+from tidemark.telemetry.records import MEMBERS, Mm, Oom, Policy, Profile, Violation
+from tidemark.telemetry.stream import Telemetry, column
 
 Columns = dict[str, np.ndarray]
 WINDOW_S = 1.0

@@ -16,13 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tidemark import parameters, qemu, results, story, summary, sweep, thrashing
 from tidemark.errors import LabError
-from tidemark.plan import IDEAL, VARIABLES
+from tidemark.machine import parameters, qemu
 from tidemark.report import yardstick
 from tidemark.report.cells import Cell
 from tidemark.report.text import printable
-from tidemark.telemetry import Telemetry
+from tidemark.runs import results, summary, sweep
+from tidemark.runs.plan import IDEAL, VARIABLES
+from tidemark.telemetry import story, thrashing
+from tidemark.telemetry.stream import Telemetry
 
 ENDED_ITSELF = (qemu.OK, qemu.FAILED)
 TOLD_APART_BY = ("vm", "mem", "swap", "frames", "run", "seed", "cmdline", "exact")

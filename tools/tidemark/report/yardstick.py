@@ -16,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import story, sweep
-from tidemark.plan import IDEAL
 from tidemark.report.cells import Cell
+from tidemark.runs import sweep
+from tidemark.runs.plan import IDEAL
+from tidemark.telemetry import story
 
 PAGE_KIB = 4
 

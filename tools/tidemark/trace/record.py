@@ -20,8 +20,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import experiment, output, plugin, qemu, results, telemetry
+from tidemark import output
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.machine import plugin, qemu
+from tidemark.runs import experiment, results
+from tidemark.telemetry import stream
 from tidemark.trace.format import SUFFIX, Writer
 from tidemark.trace.pack import Note, Packer, example
 
@@ -156,7 +159,7 @@ def mm_events(result: results.Result) -> list[Any]:
     """The kernel's `mm` events, as far as the telemetry goes."""
     try:
         events = result.telemetry(partial=True).events
-    except telemetry.TelemetryError:
+    except stream.TelemetryError:
         return []
     return [event for event in events if event["ev"] == "mm"]
 
@@ -165,7 +168,7 @@ def check(result: results.Result, reception: Reception) -> None:
     """Raises LabError if the run ended in a way that makes its trace useless."""
     if reception.error:
         raise reception.error
-    if said := plugin.complaint(result):
+    if said := plugin.complaint(result.folder / results.QEMU_LOG):
         raise LabError(f"{said}; there is no trace", NO_TOOL)
     experiment.drop_refused(result)
     if result.meta["exit"] not in (qemu.OK, qemu.FAILED, qemu.TIMED_OUT):
@@ -213,7 +216,7 @@ def record(
     progress: Progress = silent,
     notes: bool = False,
 ) -> Recording:
-    """Run `settings` into the result `folder` as tidemark.experiment does, and record every reference on the way.
+    """Run `settings` into the result `folder` as tidemark.runs.experiment does, and record every reference on the way.
 
     The trace is `out`, or trace.tmt in the folder. `kinds` is "all", or "data" for loads and stores only. `progress`
     gets the telemetry's new records and the number of words that the plugin has written, about one per load or store.

@@ -1,6 +1,6 @@
 """The map of memory in the view: some frames, one line each, with the owner over time as a letter and a colour.
 
-The file that `--owners` writes has a line for each sample (tidemark/owners.py); it is read while it grows. A line of
+The file that `--owners` writes has a line for each sample (telemetry/owners.py); it is read while it grows. A line of
 the map is one frame, not a mean of several: if the letter changes along a line, the frame was taken from one process
 and given to another. FRAMES of them are shown, evenly spaced, so the letters stand for shares of the memory; the
 numbers under the map count all frames.
@@ -20,8 +20,8 @@ from typing import Any, TextIO
 import numpy as np
 from rich.text import Text
 
-from tidemark import owners
 from tidemark.errors import LabError
+from tidemark.telemetry import owners
 from tidemark.watch import draw, model
 from tidemark.watch.model import Moment
 

@@ -10,7 +10,7 @@ lamp's number is the share of `full` in the last second of virtual time, or in t
 
     full = Δfull_us / Δt_us   over the fewest latest intervals that together last LAMP_US.
 
-The lamp is red if the last second thrashes, as tidemark.thrashing finds from the `pressure` records; otherwise it is
+The lamp is red if the last second thrashes, as telemetry.thrashing finds from the `pressure` records; otherwise it is
 amber if the number is PRESSED or more.
 """
 
@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from tidemark import thrashing
-from tidemark.telemetry import TelemetryError
+from tidemark.telemetry import thrashing
+from tidemark.telemetry.stream import TelemetryError
 
 LAMP_US = thrashing.WINDOW_US
 PRESSED = 0.1

@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from tidemark import experiment, image, qemu, results, telemetry
 from tidemark.errors import LabError
-from tidemark.telemetry import TelemetryError
+from tidemark.machine import image, qemu
+from tidemark.runs import experiment, results
+from tidemark.telemetry import stream
+from tidemark.telemetry.stream import TelemetryError
 
 META_EVERY_S = 0.5
 WELL = image.reason(qemu.OK)
@@ -76,7 +78,7 @@ class File:
         self.name = result.name if result else str(path)
         self.folder = result.folder if result else None
         self.ended = ""
-        self._follower = telemetry.Follower(path)
+        self._follower = stream.Follower(path)
         self._end: dict[str, Any] | None = None
         self._size = 0
         self._asked_s = 0.0

@@ -26,11 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark import kept, plugin, qemu, results
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import starters
 from tidemark.grade.build import tree as trees
+from tidemark.machine import plugin, qemu
+from tidemark.runs import result_image, results
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -131,7 +132,7 @@ def build(tree: Path, machine: Machine, copy: Path) -> None:
 
 def lay(built: Path, image: Path, machine: Machine, folder: Path) -> None:
     """Fill a machine's folder: the kernel is that of the tree `built`, everything else comes from `image`."""
-    for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *kept.programs(image, " ".join(machine.run))):
+    for name in (qemu.KERNEL, plugin.SYMBOLS, qemu.INITRD, *result_image.programs(image, " ".join(machine.run))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2((built if name.startswith(qemu.KERNEL) else image) / name, folder / name)
 

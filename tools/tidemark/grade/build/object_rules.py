@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_form, plain_c
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.object_form import not_to_be_read
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 
 def words(text: str) -> frozenset[str]:

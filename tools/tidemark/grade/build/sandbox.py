@@ -41,9 +41,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tidemark
-from tidemark import qemu
 from tidemark.errors import NO_TOOL, USAGE, LabError
 from tidemark.grade.build import supervise, users
+from tidemark.machine import qemu
 
 KINDS = ("bwrap", "user", "none")
 AUTO = "auto"

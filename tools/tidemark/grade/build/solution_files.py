@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import USAGE, LabError
 from tidemark.files import write_atomically
 from tidemark.grade.build import starters
@@ -21,6 +20,7 @@ from tidemark.grade.build.starters import LIST, blob_id, content, from_git
 from tidemark.grade.build.tree import MANIFEST
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 WRITER = "PYTHONPATH=tools build/venv/bin/python -m tidemark.grade.build.solution_files"
 

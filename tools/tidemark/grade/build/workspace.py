@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.model import Lab
+from tidemark.machine import qemu
 
 HOST_LIMIT_S = 120
 COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes all memory

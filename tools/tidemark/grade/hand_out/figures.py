@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import object_rules, starters, tree
 from tidemark.grade.build.sandbox import best
@@ -13,6 +12,7 @@ from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 
 def tests_of(each: Lab) -> list[Test]:

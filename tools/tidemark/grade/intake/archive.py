@@ -1,8 +1,8 @@
 """A student's submission: a folder, such as a clone, an archive, or a file. Only the lab's files are taken from it.
 
-tidemark.grade.intake.places decides which files these are. An archive is never unpacked: it is read member by member in
-the sandbox (tidemark.grade.intake.members), and only files with the lab's own names are written. So an evil name in it
-can at most fail to be found. Names that no honest archive has (absolute ones, or with ..) are refused nevertheless.
+matching.py decides which files these are. An archive is never unpacked: it is read member by member in the sandbox
+(tidemark.grade.intake.members), and only files with the lab's own names are written. So an evil name in it can at most
+fail to be found. Names that no honest archive has (absolute ones, or with ..) are refused nevertheless.
 
 Links in a folder are not followed, or a student could hand in a file of the person who grades.
 """
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tidemark.errors import LabError
+from tidemark.grade.intake.matching import Found, candidates, is_noise, is_plain, pattern, the_one
 from tidemark.grade.intake.members import MOST_FILE, MOST_MEMBERS, SOURCES_ONLY, SUFFIXES, tails
-from tidemark.grade.intake.places import Found, candidates, is_noise, is_plain, pattern, the_one
 from tidemark.grade.model import Lab
 
 MOST_ARCHIVE = 256 << 20

@@ -99,6 +99,7 @@ def test_of(path: Path, table: object, hidden: bool) -> Test:
     title, points, kind = (table[key] for key in TEST_KEYS)
     if not isinstance(points, int | float) or points <= 0:
         raise LabError(f"{path}: test {title!r}: points = {points!r} is not a number above 0", BAD_INPUT)
+    kind = kinds.FORMER.get(str(kind), kind)
     if kind not in known_kinds():
         raise LabError(f"{path}: test {title!r}: no kind {kind!r}; there are {', '.join(known_kinds())}", BAD_INPUT)
     options = {key: value for key, value in table.items() if key not in (*TEST_KEYS, "of")}

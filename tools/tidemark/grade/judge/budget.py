@@ -20,7 +20,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tidemark import image, qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256, write_atomically
 from tidemark.grade.build import object_rules
@@ -28,6 +27,7 @@ from tidemark.grade.judge import expected
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import image, qemu
 
 CACHE = "build/reference.json"  # of the release: figures measured earlier
 

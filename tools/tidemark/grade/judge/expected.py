@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from tidemark import explain, vmsim
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build.workspace import make_trusted
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.machine import Machine
-from tidemark.strings import Given
+from tidemark.strings import explain, vmsim
+from tidemark.strings.refstrings import Given
 
 FOLDER = "expected"
 VICTIMS, FAULTS = "victims", "faults"  # the kinds of tests with such expectations

@@ -14,7 +14,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from tidemark import image
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.judge import budget
 from tidemark.grade.model import Test, Verdict, wrong
@@ -22,6 +21,7 @@ from tidemark.grade.witness import baseline
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import KILLED, READ
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import image
 
 Runs = Callable[[Machine], Boot]  # the test's command on a machine
 

@@ -8,7 +8,6 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import starters, tree
@@ -16,6 +15,7 @@ from tidemark.grade.build.workspace import tail
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Lab
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 FOLDER = "ours"
 making = threading.Lock()

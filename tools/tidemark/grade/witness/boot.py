@@ -15,13 +15,13 @@ from pathlib import Path
 
 import mkinitramfs
 
-from tidemark import plugin, qemu
 from tidemark.errors import FAILED, LabError
 from tidemark.grade.build.sandbox import Sandbox
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.model import Outcome
 from tidemark.grade.witness import evidence, kernel_map, kernel_size, to_debug
 from tidemark.grade.witness.evidence import Evidence
+from tidemark.machine import plugin, qemu
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence/record.c
 GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more

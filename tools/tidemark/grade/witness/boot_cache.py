@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tidemark import qemu
 from tidemark.files import sha256
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import qemu
 
 Key = tuple[object, ...]
 

@@ -13,12 +13,12 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark import qemu
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256
 from tidemark.grade.build.elf import FUNCTION, GLOBAL, UNDEFINED, Elf, Placed, Symbol, place
 from tidemark.grade.build.workspace import Workspace
 from tidemark.grade.witness import contracts
+from tidemark.machine import qemu
 
 # Functions that access any address they are given: their caller is responsible (tools/plugin/evidence/flow.c).
 SERVANTS = tuple(f"build/kernel/{name}.o" for name in ("lib/string", "lib/rbtree", "lib/printf", "arch/x86/div64"))

@@ -16,13 +16,13 @@ from functools import cached_property
 
 import numpy as np
 
-from tidemark import strings
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build.workspace import tail
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import WRITE, References
 from tidemark.grade.witness.machine import Machine, trouble
+from tidemark.strings import refstrings
 
 PREFIX_PER_FRAME = 3
 MAX_NUMBER = 9999  # the largest page number of pace
@@ -97,7 +97,7 @@ class Playback:
 
 def pages_of(test: Test) -> tuple[int, ...]:
     """The pages of a test's option `string`; with `again`, repeated with each of its numbers added to all pages."""
-    pages = np.concatenate([run[:, 0] for run in strings.find(str(test.options["string"])).runs()]).astype(np.int64)
+    pages = np.concatenate([run[:, 0] for run in refstrings.find(str(test.options["string"])).runs()]).astype(np.int64)
     nr_pages = int(pages.max()) + 1
     return tuple(np.concatenate([(pages + on) % nr_pages for on in (0, *test.options.get("again", ()))]).tolist())
 

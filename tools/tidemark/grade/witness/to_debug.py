@@ -9,8 +9,9 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidemark import experiment, image, kept, plugin, qemu, results
 from tidemark.grade.build.workspace import Workspace
+from tidemark.machine import image, plugin, qemu
+from tidemark.runs import experiment, result_image, results
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Left:
 
 def lay_symbols(workspace: Workspace, folder: Path, command: str) -> None:
     """Copy the kernel's table of symbols, and the programs of its command line, to the kernel that ran."""
-    for name in (plugin.SYMBOLS, *kept.programs(workspace.tree, command)):
+    for name in (plugin.SYMBOLS, *result_image.programs(workspace.tree, command)):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(workspace.tree / name, folder / name)
 
@@ -50,7 +51,7 @@ def keep(workspace: Workspace, left: Left, place: str) -> str:
     shutil.copyfile(left.console, result.console_path)
     shutil.copyfile(plain.telemetry, result.telemetry_path)
     results.finish(result, "done", left.code, left.reason, 0)
-    kept.keep(result, plain.image)
+    result_image.keep(result, plain.image)
     said = experiment.at_place(result, place) if place else experiment.cause(result)
     if not said:
         shutil.rmtree(workspace.keep)

@@ -10,7 +10,7 @@ import numpy as np
 from tidemark.report import quantities
 from tidemark.report.figure import GREY, Look
 from tidemark.report.quantities import Columns
-from tidemark.telemetry import Telemetry
+from tidemark.telemetry.stream import Telemetry
 
 Source = Callable[[Telemetry], np.ndarray]
 PLAIN = Look(GREY)

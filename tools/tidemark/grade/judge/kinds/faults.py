@@ -34,7 +34,7 @@ from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import COPY, READ, WRITE, ZERO, Evidence
 from tidemark.grade.witness.machine import Machine, jitters
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
-from tidemark.strings import from_text
+from tidemark.strings.refstrings import from_text
 
 POINTS_OF_PLOT = 100
 

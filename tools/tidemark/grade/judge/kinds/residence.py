@@ -33,7 +33,7 @@ from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import WRITE, Evidence, References
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import obstacle, pages_of, words
-from tidemark.strings import from_text
+from tidemark.strings.refstrings import from_text
 
 NS_PER_MS = 1_000_000
 TICKS_LATE = 2

@@ -4,7 +4,7 @@ The kernel plays a string of references, and the evicted pages are observed from
 
     policy    vm=
     like      the policy whose decisions are right (policy): the reference solution of that name, in the simulator
-    string    in the notation of tidemark.strings: page numbers, or KIND:PAGES,refs=N,seed=S
+    string    in the notation of tidemark.strings.refstrings: page numbers, or KIND:PAGES,refs=N,seed=S
     frames    frames=, at least 3
     set       parameters, such as ["ws.tau_ms=5"]
     first     number of the first reference that is compared (1)
@@ -22,13 +22,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidemark.errors import LabError
-from tidemark.grade.judge import expected, several, shorter
+from tidemark.grade.judge import expected, host_runs, shorter
 from tidemark.grade.judge.expected import Decision
 from tidemark.grade.judge.shortest import Case
 from tidemark.grade.model import Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 from tidemark.grade.witness.playback import Playback, incomplete, obstacle, pages_of, play
-from tidemark.strings import Given
+from tidemark.strings.refstrings import Given
 
 SHOWN = 20  # references shown before the one in question
 LONGEST_TRACE = 120
@@ -104,7 +104,7 @@ class Own:
             )
             for pages, frames in todo
         ]
-        self.printed |= zip(todo, several.run(self.machine, runs, LIMIT_S)[0])
+        self.printed |= zip(todo, host_runs.run(self.machine, runs, LIMIT_S)[0])
 
     def decisions(self, pages: Sequence[int], frames: int, names: bool = False) -> list[Decision]:
         """Its decisions on a string; `names`: with the names of its lists. Empty if they are not known."""

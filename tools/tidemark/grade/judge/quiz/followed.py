@@ -18,11 +18,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tidemark import places, qemu, results
+from tidemark.debug import replay
 from tidemark.errors import FAILED, LabError
 from tidemark.files import sha256, write_atomically
 from tidemark.grade.build import machines
 from tidemark.grade.judge.quiz.questions import Question
+from tidemark.machine import qemu
+from tidemark.runs import results
 
 KEPT = "build/followed"
 RESULT = "results/follow"
@@ -67,10 +69,10 @@ def tidemark(*words: str, stdin: str = "") -> str:
     return done.stdout
 
 
-def major_faults(run: places.Places, image: Path) -> list[tuple[int, int, int]]:
+def major_faults(run: replay.Places, image: Path) -> list[tuple[int, int, int]]:
     """(number from 1 on, place, place of its end) of the faults that read from the disk. If there are faults soon after
     which another process faults, only those."""
-    fault, end = places.instructions(image, "do_page_fault"), places.instructions(image, "starve_note_major")
+    fault, end = replay.instructions(image, "do_page_fault"), replay.instructions(image, "starve_note_major")
     found, begun, number, last = [], {}, 0, 0
     soon = set()
     for _, place, pc, eax, edx, _, esp in run.past(pcs=f"{fault}:{end}", until=str(LONGEST)):
@@ -171,7 +173,7 @@ def looked_up(image: Path, words: Sequence[str], draw: Callable[[int], int]) -> 
     with tempfile.TemporaryDirectory(prefix="tidemark-followed-") as scratch:
         folder = Path(scratch, "run")
         said = tidemark("run", "-q", "--image", str(image), "-o", str(folder), *words)
-        run = places.Places(results.load(folder), image, Path(scratch))
+        run = replay.Places(results.load(folder), image, Path(scratch))
         faults = major_faults(run, image)
         for _ in range(TRIED if faults else 0):
             number, begun, end = faults[draw(len(faults))]

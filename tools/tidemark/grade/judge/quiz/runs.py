@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tidemark import vmsim
 from tidemark.grade.model import Quiz
-from tidemark.strings import Given
+from tidemark.strings import vmsim
+from tidemark.strings.refstrings import Given
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,198 @@
+"""A run repeated under a policy that knows its future: Belady's MIN, or VMIN.
+
+An exact run is reproducible, and the pages that a program references do not depend on which are in memory. So the run
+is recorded (tidemark.trace), its future is put into the guest's memory above all else (tidemark.trace.future), and it
+runs again with vm=min or vm=vmin. Read-ahead is off, since the theory is about pages that are asked for.
+
+With one process and frames=N the faults must be those of MIN on paper, which `judged` computes from the same string.
+The order of several processes' references depends on their faults: there MIN goes by each process's own time and is not
+a bound.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from tidemark.errors import FAILED, USAGE, LabError
+from tidemark.files import write_json
+from tidemark.machine import parameters, qemu
+from tidemark.runs import experiment, repeat, results
+from tidemark.strings import compare, refstrings
+from tidemark.trace import future, policy_strings
+from tidemark.trace.pack import SPACES
+from tidemark.trace.record import Progress, Recording, record
+
+MIN_JSON = "min.json"
+MIB = 1 << 20
+DIRECT_MAP = 896 * MIB  # memory that the kernel maps directly
+BIOS = 32  # MiB at the end of memory, of which the BIOS uses some before the kernel runs
+INIT = 1  # the first process: it only waits
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Counts: `faults` that bring a page in, and `read`, those of them that read it from the swap area."""
+
+    faults: int
+    read: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results. Counts are those of the program's references to its own pages; `whole_*` those of the machine
+    (major faults, pages read). `alone`: is there one process, so that MIN's theory holds? `paper`: MIN's faults on the
+    host, None if frames are not fixed, or the process is not alone; `lru` as well. `lost`: unforeseen faults.
+    """
+
+    policy: str
+    program: str
+    alone: bool
+    pages: int
+    references: int
+    frames: int
+    tau_us: int
+    original: Faults
+    kernel: Faults
+    paper: Faults | None
+    lru: Faults | None
+    mean_pages: float | None
+    whole_original: Faults
+    whole_kernel: Faults
+    lost: int
+    early: int
+
+
+def check(settings: qemu.Settings) -> None:
+    """Raises LabError if such a run cannot be repeated with its future."""
+    named, _ = parameters.split(settings.cmdline)
+    if named.get("guard", "none") != "none":
+        raise LabError(f"guard={named['guard']} would decide, too: give a result without a guard", USAGE)
+    if named.get("telemetry") == "off":
+        raise LabError("the run has no telemetry, which shows what MIN did: give a result with telemetry", USAGE)
+    if settings.disk:
+        raise LabError("the run's disk takes the place of its future in memory: give a result without --disk", USAGE)
+
+
+def main_space(recording: Recording) -> tuple[int, str, bool]:
+    """(number in order of creation, name, is it alone) of the address space to examine: the program of the only
+    process besides init, or else the space with the most references.
+    """
+    rows = {row["space"]: row for row in recording.spaces}
+    keys = [note.key for note in recording.notes if note.tag == SPACES]
+    made = [rows.get(recording.numbers.get(key, -1), {}) for key in keys]
+    pids = {row["pid"] for row in made if row.get("pid", INIT) != INIT}
+    candidates = [number for number, row in enumerate(made) if row.get("pid") in pids] or [len(made) - 1]
+    largest = max(candidates, key=lambda number: made[number].get("references", 0))
+    main = candidates[-1] if len(pids) == 1 else largest
+    return main, str(made[main].get("name", "")), len(pids) == 1
+
+
+def whole(result: results.Result) -> Faults:
+    """Major faults, and pages read from the swap area, of a whole run."""
+    vm = result.telemetry().samples[-1]["vm"]
+    return Faults(vm["pgmajfault"], vm["pswpin"])
+
+
+def with_future(settings: qemu.Settings, policy: str, file: Path, tau_us: int) -> qemu.Settings:
+    """The settings of the run under `policy`, with its future from `file`."""
+    at = qemu.machine_mib(settings)
+    total = at + -(-file.stat().st_size // MIB) + BIOS
+    more = {"vm.page_cluster": 0, "future": f"{at}M"} | ({"vmin.tau_us": tau_us} if tau_us else {})
+    load = f" -m {total}M -device loader,file={str(file).replace(',', ',,')},addr={at * MIB},force-raw=on"
+    return replace(
+        settings,
+        vm=policy,
+        frames="" if tau_us else settings.frames,
+        cmdline=parameters.joined(settings.cmdline, more),
+        qemu_flags=settings.qemu_flags + load,
+    )
+
+
+def judged(space: future.Space, frames: int, tau_us: int) -> tuple[Faults, Faults | None, float | None]:
+    """(MIN or VMIN on paper, LRU with as many frames, VMIN's mean number of pages)."""
+    pages = len(space.vpns)
+    if tau_us:
+        faults, mean = future.vmin(space, tau_us)
+        return Faults(faults, faults - pages), None, mean
+    known = compare.bounds(refstrings.Given("", space.refs), [frames])
+    least, lru = known[compare.MIN][0], known[compare.LRU][0]
+    return Faults(least, least - pages), Faults(lru, lru - pages), None
+
+
+def recorded(settings: qemu.Settings, first: results.Result, folder: Path, progress: Progress) -> Recording:
+    """Repeat the run of `first` and record its references. Raises LabError if it differs."""
+    recording = record(settings, folder, kinds="data", progress=progress, notes=True)
+    if difference := repeat.first_difference(first, recording.result):
+        raise LabError(f"recorded, the run is not the same: {difference}", FAILED)
+    return recording
+
+
+def run_again(
+    first: results.Result, settings: qemu.Settings, folder: Path, live: Progress
+) -> tuple[results.Result, dict[str, int]]:
+    """(the run with its future, its policy's counters at the end). Raises LabError if it did not end as `first`."""
+    result = experiment.run(settings, folder, lambda records: live(records, 0))
+    if result.meta["exit"] != first.meta["exit"]:
+        raise LabError(
+            f"under {settings.vm} {result.meta['reason']}. The console ends so:\n{result.tail()}\n{folder} keeps it.",
+            FAILED,
+        )
+    lists = result.telemetry().samples[-1]["lists"]
+    if "main_faults" not in lists:
+        raise LabError(
+            f"{settings.vm} broke a rule of the policy interface and was switched off: {folder} has its console", FAILED
+        )
+    return result, lists
+
+
+def foresee(
+    first: results.Result,
+    settings: qemu.Settings,
+    folder: Path,
+    tau_us: int = 0,
+    live: Progress = lambda records, words: None,
+    say: Callable[[str], None] = lambda what: None,
+) -> Outcome:
+    """Record the run of `first` (`settings` are its own), and repeat it into `folder` with its future, under VMIN
+    if `tau_us` is given, else under MIN. Writes the returned outcome into min.json. `say` gets the name of each step.
+
+    Raises LabError if the run cannot be repeated or recorded, its future does not fit, or the guest fails.
+    """
+    check(settings)
+    policy = "vmin" if tau_us else "min"
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
+        say("recording the run")
+        recording = recorded(settings, first, Path(scratch, "recording"), live)
+        say("making its future")
+        main, program, alone = main_space(recording)
+        spaces = policy_strings.spaces_of(recording, max(DIRECT_MAP - (qemu.machine_mib(settings) + BIOS + 1) * MIB, 0))
+        file = Path(scratch, "future")
+        file.write_bytes(future.encode(spaces, main))
+        say(f"running it again under {policy}")
+        result, lists = run_again(first, with_future(settings, policy, file, tau_us), folder, live)
+    frames = 0 if tau_us else int(settings.frames or 0)
+    theory = alone and (tau_us or frames)
+    paper, lru, mean = judged(spaces[main], frames, tau_us) if theory else (None, None, None)
+    outcome = Outcome(
+        policy=policy,
+        program=program,
+        alone=alone,
+        pages=len(spaces[main].vpns),
+        references=len(spaces[main].refs),
+        frames=frames,
+        tau_us=tau_us,
+        original=Faults(*policy_strings.faults(recording, main)),
+        kernel=Faults(lists["main_faults"], lists["main_read"]),
+        paper=paper,
+        lru=lru,
+        mean_pages=mean,
+        whole_original=whole(first),
+        whole_kernel=whole(result),
+        lost=lists["main_lost"] if alone else lists["lost"],
+        early=lists["early"],
+    )
+    write_json(folder / MIN_JSON, asdict(outcome))
+    return outcome

@@ -1,0 +1,188 @@
+"""Which references of a recording were to pages of the policy: the reference strings that a replacement policy sees.
+
+A policy has the pages that can be evicted, not pages of files and not locked pages. The plugin notes when a page is
+given to the policy (CAME), when it is locked, and what the process frees. From a page's first CAME until then it is one
+page, and every reference to it belongs to the string, even if it was evicted and read again in between. The CAME is a
+reference of its own, because the kernel may be the first to use the page: for example, the initial stack of a program
+is written by the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tidemark.errors import LabError
+from tidemark.jit import Int, compiled
+from tidemark.trace.format import Reader
+from tidemark.trace.future import REF_BYTES, Space, without_repetitions
+from tidemark.trace.pack import CAME, FREED, FREED_SHIFT, LOCKED, SPACES, Note
+from tidemark.trace.pages import PageTable
+from tidemark.trace.record import Recording
+
+Array = np.ndarray
+Columns = tuple[Array, Array, Array]
+MIB = 1 << 20
+NEW, HOW_SHIFT, VPN = 1 << 24, 20, (1 << 20) - 1
+IN_FAULT, IN_CLAIM, IN_ADOPT = 0, 2, 4  # enum vm_in; a page that was read ahead is claimed
+BORN, TAKEN, RETURNED, GONE = range(4)  # new with a reference, new without, new if not resident, locked
+NONE = -1
+
+
+def how(value: int) -> int:
+    """The reason (IN_FAULT, ...) from a CAME note's value."""
+    return value >> HOW_SHIFT & 7
+
+
+def faults(recording: Recording, number: int) -> tuple[int, int]:
+    """(faults, faults that read the page) of the address space with this number in order of creation."""
+    key = [note.key for note in recording.notes if note.tag == SPACES][number]
+    came = [note.value for note in recording.notes if note.tag == CAME and note.key == key]
+    read = sum(how(value) == IN_FAULT and not value & NEW for value in came)
+    return sum(how(value) in (IN_FAULT, IN_CLAIM) for value in came), read
+
+
+def meaning(tag: int, value: int) -> int:
+    """The meaning of a note about a page: BORN, TAKEN, RETURNED or GONE."""
+    if tag == LOCKED:
+        return GONE
+    if how(value) == IN_ADOPT:
+        return TAKEN
+    return BORN if value & NEW else RETURNED
+
+
+@compiled
+def _follow(
+    start: Int,
+    columns: tuple[Array, Array, Array],
+    notes: tuple[Array, Array, Array, Array],
+    state: Array,
+    living: Array,
+    now: Array,
+    births: Array,
+    out: tuple[Array, Array, Array],
+) -> Int:
+    """Fill `out` (space, page, time) with the string of these runs; the first run is number `start`. Returns the length
+    of the string. `state`: next note, number of pages; `living`: the present page of each number in the table, or NONE;
+    `births`: the table's number of each page.
+    """
+    spaces, ids, insns = columns
+    note_at, note_id, note_space, note_means = notes
+    out_spaces, out_pages, out_times = out
+    n, note, pages = 0, state[0], state[1]
+    for i in range(len(ids)):
+        while note < len(note_at) and note_at[note] <= start + i:
+            which, means = note_id[note], note_means[note]
+            fresh = means == BORN or (means != GONE and living[which] == NONE)
+            if means == GONE:
+                living[which] = NONE
+            elif fresh:
+                living[which] = pages
+                births[pages] = which
+                pages += 1
+            if fresh and means != TAKEN:
+                space = note_space[note]
+                out_spaces[n], out_pages[n], out_times[n] = space, living[which], now[space]
+                n += 1
+            note += 1
+        now[spaces[i]] += insns[i]
+        if living[ids[i]] != NONE:
+            out_spaces[n], out_pages[n], out_times[n] = spaces[i], living[ids[i]], now[spaces[i]]
+            n += 1
+    state[0], state[1] = note, pages
+    return n
+
+
+def each_page(notes: list[Note]) -> Iterator[Note]:
+    """The notes about pages; a freed range becomes one note for each page in it that the policy had."""
+    come: dict[tuple[int, int], set[int]] = {}
+    for note in notes:
+        if note.tag in (CAME, LOCKED):
+            come.setdefault(note.key, set()).add(note.value & VPN)
+            yield note
+        elif note.tag == FREED:
+            first, end = note.value >> FREED_SHIFT, note.value & VPN
+            there = come.get(note.key, set())
+            gone = {vpn for vpn in there if first <= vpn < end}
+            there -= gone
+            yield from (note._replace(tag=LOCKED, value=vpn) for vpn in sorted(gone))
+
+
+class Follower:
+    """Turns a recording's runs into the policy's reference strings."""
+
+    def __init__(self, recording: Recording) -> None:
+        notes = [note for note in each_page(recording.notes) if note.key in recording.numbers]
+        self.table = PageTable()
+        spaces = np.array([recording.numbers[note.key] for note in notes], np.uint16)
+        vpns = np.array([note.value & VPN for note in notes], np.uint64)
+        at = np.array([note.at for note in notes], np.int64)
+        means = np.array([meaning(note.tag, note.value) for note in notes], np.uint8)
+        self._notes = at, self.table.number(spaces, vpns), spaces, means
+        self._state = np.zeros(2, np.int64)
+        self._living = np.full(recording.totals["pages"] + len(notes) + 1, NONE, np.int32)
+        self._now = np.zeros(1 << 16, np.uint64)
+        self._births = np.zeros(len(notes) + 1, np.uint32)
+        self._runs = 0
+
+    def string_of(self, columns: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+        """The string (space, page, time) of these runs, which are columns of Reader.runs."""
+        spaces, pages, _, _, insns = columns
+        most = len(spaces) + len(self._notes[0])
+        out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64)
+        runs = spaces, self.table.number(spaces, pages), insns
+        state = self._state, self._living, self._now, self._births
+        n = _follow(self._runs, runs, self._notes, *state, out)
+        self._runs += len(spaces)
+        return out[0][:n], out[1][:n], out[2][:n]
+
+    def vpns(self) -> np.ndarray:
+        """u64[pages]: the virtual page number of each page."""
+        return self.table.pages[self._births[: int(self._state[1])]]
+
+
+def changes(spaces: Array, pages: Array) -> Array:
+    """bool[n]: whether a reference is to another page than the previous one of the same space."""
+    keep = np.zeros(len(spaces), bool)
+    for space in np.unique(spaces):
+        here = np.flatnonzero(spaces == space)
+        keep[here] = without_repetitions(pages[here])
+    return keep
+
+
+def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns], int]:
+    """The follower, the whole string in pieces, and its length; if that exceeds `most`, pieces are missing."""
+    follower, length = Follower(recording), 0
+    pieces: list[Columns] = []
+    for columns in Reader(recording.trace).runs():
+        string = follower.string_of(columns)
+        keep = changes(string[0], string[1])
+        length += int(keep.sum())
+        if length <= most:
+            pieces.append((string[0][keep], string[1][keep], string[2][keep]))
+    return follower, pieces, length
+
+
+def spaces_of(recording: Recording, room: int) -> list[Space]:
+    """The string of each address space, in order of creation. Raises LabError if their future needs more than `room`
+    bytes.
+    """
+    follower, pieces, length = collected(recording, room // REF_BYTES)
+    vpns = follower.vpns()
+    need = (length + len(vpns)) * REF_BYTES
+    if need > room:
+        raise LabError(
+            f"the run refers to {length:,} pages in turn, and its future takes {need / MIB:,.0f} MiB; beside the "
+            f"guest's memory and its store there is room for {room / MIB:,.0f} MiB. Give a shorter run"
+        )
+    spaces, pages, times = (np.concatenate([piece[column] for piece in pieces]) for column in range(3))
+    heres = (spaces == recording.numbers.get(note.key, NONE) for note in recording.notes if note.tag == SPACES)
+    return [one_space(vpns, pages[here], times[here]) for here in heres]
+
+
+def one_space(vpns: Array, pages: Array, times: Array) -> Space:
+    """One space's references, with its pages renumbered from 0."""
+    keep = without_repetitions(pages)
+    used, refs = np.unique(pages[keep], return_inverse=True)
+    return Space(vpns[used].astype(np.uint32), refs.astype(np.uint32), times[keep])
