@@ -17,6 +17,7 @@ import pytest
 from fixed import FixedSizes
 from soak import soak_but
 from tidemark.curves.belady import MinDistances
+from tidemark.curves.bits import highest_bit, lowest_bit, popcount
 from tidemark.curves.lanes import LANES, carry, lane_of, least, lower
 from tidemark.curves.lru import StackDistances
 from tidemark.curves.pff import PageFaultFrequency
@@ -149,6 +150,15 @@ def test_fixed_sizes_equal_naive_simulation(policy: str) -> None:
         assert found == [naive_fixed(policy, string, frames) for frames in sizes]
 
 
+def plainly(numbers: np.ndarray, top: int, carried: int) -> tuple[int, int, int]:
+    """What `lower`, `carry` and `least` compute together, one number after the other, in place."""
+    taking = 0
+    for lane in range(top, -1, -1):
+        taking |= int(numbers[lane] < carried) << lane
+        numbers[lane], carried = max(numbers[lane], carried), min(numbers[lane], carried)
+    return taking, carried, numbers.min()
+
+
 @compiled
 def _in_lanes(numbers: np.ndarray, in_rows: np.ndarray, at: int, top: int, carried: int) -> tuple:
     where, last, one = np.uint64(at), np.int32(top), np.int32(carried)
@@ -163,16 +173,21 @@ def test_sixty_four_numbers_at_once_are_one_after_the_other() -> None:
     for _ in range(300):
         numbers = rng.integers(0, 100, 3 * LANES).astype(np.int32)
         at, top, carried = (int(rng.integers(*bounds)) for bounds in ((0, 2 * LANES), (-1, LANES), (0, 100)))
-        expected, place, taking = numbers.copy(), carried, 0
-        for lane in range(top, -1, -1):
-            taking |= int(expected[at + lane] < place) << lane
-            expected[at + lane], place = max(expected[at + lane], place), min(expected[at + lane], place)
+        expected = numbers.copy()
+        taking, place, lowest = plainly(expected[at : at + LANES], top, carried)
         in_rows, before = numbers.copy(), numbers[at : at + LANES].min()
         in_rows[at + standing] = numbers[at : at + LANES]
-        lowest = expected[at : at + LANES].min()
         assert _in_lanes(numbers, in_rows, at, top, carried) == (taking, before, (place, lowest))
         in_rows[at : at + LANES] = in_rows[at + standing]
         assert np.array_equal(in_rows, expected)
+
+
+def test_bits_of_words() -> None:
+    rng = np.random.default_rng(fresh_seed())
+    words = [1, 2**63, 2**64 - 1, *(int(rng.integers(1, 2**63)) >> int(rng.integers(63)) or 1 for _ in range(300))]
+    for word in words:
+        found = [count(np.uint64(word)) for count in (popcount, highest_bit, lowest_bit)]
+        assert found == [bin(word).count("1"), word.bit_length() - 1, (word & -word).bit_length() - 1]
 
 
 def test_lru_and_min_survive_many_renumberings() -> None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.curves.bits import fetch_early, highest_bit
+from tidemark.curves.bits import highest_bit
 from tidemark.curves.lanes import LANES, carry, lane_of, least, lower
 from tidemark.curves.runs import Array, Batch, grown
 from tidemark.jit import Int, compiled
@@ -37,7 +37,6 @@ DEAD, FIRST = np.int32(2**31 - 1), np.int32(1)
 ONE = np.uint64(1)
 SHIFT, MASK = np.uint64(6), np.uint64(63)
 SPARE_SLOTS = 1 << 12
-AHEAD = 4
 
 
 @compiled
@@ -103,7 +102,6 @@ def _feed(
             capacities[1] += n
             continue
         previous = page
-        fetch_early(last, np.int64(pages[min(i + AHEAD, len(pages) - 1)]))
         if last[page] == NEVER:
             capacities[0] += 1
         else:

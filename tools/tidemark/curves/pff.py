@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.curves.bits import highest_bit
+from tidemark.curves.bits import lowest_bit
 from tidemark.curves.runs import Array, Batch, first_and_last
 from tidemark.jit import Int, compiled
 
@@ -67,7 +67,7 @@ def _feed(runs: tuple[Any, ...], first_run: Int, taus: Array, state: Array, page
         now = first_and_last(starts[i], np.int64(steps[i]), np.int64(counts[i]))[0]
         resident[page] = everyone
         while missing:
-            k = highest_bit(missing)
+            k = lowest_bit(missing)
             missing ^= ONE << k
             _fault(now, first_run + i, page, np.int64(k), taus[k], state, pages)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tidemark.curves.bits import highest_bit
+from tidemark.curves.bits import lowest_bit
 from tidemark.curves.runs import Array, Batch
 from tidemark.jit import Int, compiled
 
@@ -48,7 +48,7 @@ def _feed(
             mapped[page] = everyone
         resident[page] = everyone
         while missing:
-            at = highest_bit(missing)
+            at = lowest_bit(missing)
             bit = ONE << at
             missing ^= bit
             frame = memories[at, HAND]

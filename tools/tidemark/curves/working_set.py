@@ -54,7 +54,7 @@ def _bin(interval: Int) -> Int:
     """The bin of an interval, which must be at least 0."""
     if interval < 2 << SHIFT:
         return interval
-    shift = highest_bit(interval) - SHIFT
+    shift = np.int64(highest_bit(np.uint64(interval))) - SHIFT
     return (shift << SHIFT) + (interval >> shift)
 
 
