@@ -110,8 +110,8 @@ def commit_to_build(renew: bool, then: Mapping[str, str]) -> str:
     return last
 
 
-def built(commit: str, compiler: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The files of the image of a commit, built in an empty folder, and its flags as build.txt has them."""
+def built(commit: str, compiler: Sequence[str], folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The files of the image of a commit, built in an empty folder, and lines for build.txt about the build."""
     with tarfile.open(fileobj=io.BytesIO(output("git", "archive", "--format=tar", commit))) as sources:
         sources.extractall(folder)
     if (qemu.ROOT / MUSL / LIBRARY).exists():
@@ -122,9 +122,9 @@ def built(commit: str, compiler: Sequence[str], folder: Path) -> dict[str, bytes
     strip = first_line(*compiler, "-print-prog-name=strip")
     output(strip, "--strip-debug", "-o", "stripped.elf", qemu.KERNEL, folder=folder)
     names = ("stripped.elf", f"build/{stored.SYMBOLS}", qemu.INITRD)
-    flags = (folder / "build/flags").read_text().split()
-    found = {name: (folder / file).read_bytes() for name, file in zip(stored.FILES, names)}
-    return {**found, "flags": " ".join(flags[len(compiler) + 1 :]).encode()}
+    flags = (folder / "build/flags").read_text().split()[len(compiler) + 1 :]
+    files = {name: (folder / file).read_bytes() for name, file in zip(stored.FILES, names)}
+    return files, {stored.AS_BUILT: sha256(folder / qemu.KERNEL), "flags": " ".join(flags)}
 
 
 def compared(new: Mapping[str, bytes]) -> bool:
@@ -155,16 +155,17 @@ def write(new: Mapping[str, bytes], about: Mapping[str, str]) -> None:
 def rebuild(compiler: Sequence[str], renew: bool) -> None:
     """Builds the image, and compares it with the stored one or replaces that. Raises LabError if they differ."""
     if not renew:
-        stored.sums(qemu.ROOT)
+        for name, digest in stored.sums(qemu.ROOT).items():
+            stored.content(qemu.ROOT, name, digest)
     then, here = stored.about(qemu.ROOT), tools(compiler)
     check_tools(here, then)
     commit = commit_to_build(renew, then)
     print(f"Building commit {commit[:12]} in a fresh folder ...", flush=True)
     with tempfile.TemporaryDirectory(prefix="tidemark-reference-") as folder:
-        new = built(commit, compiler, Path(folder))
+        new, of_build = built(commit, compiler, Path(folder))
     same = compared(new)
     if renew and not (same and in_history(then.get("commit", ""))):
-        write(new, {"commit": commit, **here, "QEMU": image.qemu_version(), "flags": new["flags"].decode()})
+        write(new, {"commit": commit, **here, "QEMU": image.qemu_version(), **of_build})
     elif not same:
         raise LabError("the rebuilt image differs from the one in reference/; RENEW=1 replaces it", FAILED)
     else:

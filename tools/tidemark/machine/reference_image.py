@@ -24,6 +24,7 @@ NAME, BUILT = "reference", "built"  # the values of IMAGE
 STORE, UNPACKED = "reference", "build/reference-image"
 SUMS, ABOUT, PACKED = "SHA256SUMS", "build.txt", ".xz"
 KERNEL, SYMBOLS, INITRD = FILES = ("tidemark.elf", "tidemark.elf.nm", "initramfs.cpio")
+AS_BUILT = "kernel as built"  # in build.txt: the SHA-256 of build/tidemark.elf, which has debug information
 RESTORE = f"`git checkout {STORE}/` restores it"
 
 
