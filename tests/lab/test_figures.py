@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import subprocess
 import sys
@@ -225,6 +226,9 @@ def test_every_entry_can_be_made() -> None:
         assert keys <= set(one.settings), one.name
         for column in one.settings.get("columns", []):
             runs.Column.of(column)
+        functions = [one.settings, *one.settings.get("draw", [])]
+        for module, function in (entry["by"].split(".") for entry in functions if "by" in entry):
+            assert callable(getattr(importlib.import_module(f"figures.{module}"), function)), one.name
 
 
 # --- tables of runs ---

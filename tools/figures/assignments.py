@@ -23,9 +23,9 @@ from tidemark.strings import compare, refstrings, vmsim
 
 from figures.entries import ROOT, Figure
 
-LABELS = {"fifo": "FIFO", "clock": "CLOCK", "useonce": "2Q", "lru": "LRU", "min": "MIN"}
+LABELS = {"fifo": "FIFO", "clock": "CLOCK", "useonce": "2Q", compare.LRU: "LRU", compare.MIN: "MIN"}
 LOOKS = {"fifo": Look(OF_POLICY["fifo"]), "clock": Look(OF_POLICY["clock"]), "useonce": Look(BLUE)}
-LOOKS |= {"lru": Look(ORANGE, "--"), "min": Look(BLACK, ":")}
+LOOKS |= {compare.LRU: Look(ORANGE, "--"), compare.MIN: Look(BLACK, ":")}
 TAU_MS = (2, 8)
 WINDOW = 500_000  # instructions
 
@@ -55,7 +55,7 @@ def curves(figure: Figure, work: Path) -> None:
     picture, axes = canvas(1, len(texts), row_in=2.2)
     for each, (text, sizes) in zip(axes[0], texts.items()):
         draw(each, sizes, faults(text, sizes, policies), text)
-    legend(picture, {LABELS[name]: LOOKS[name] for name in (*policies, "lru", "min")}, columns=5)
+    legend(picture, {LABELS[name]: LOOKS[name] for name in (*policies, compare.LRU, compare.MIN)}, columns=5)
     (work / "curve.svg").write_bytes(svg.drawn(picture))
 
 

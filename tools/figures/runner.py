@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +157,9 @@ class Runner:
                     say(str(e))
                     return NO_SPACE
                 say(f"    failed: {e}")
+                status = FAILED
+            except Exception:
+                say(f"    failed: {traceback.format_exc()}")
                 status = FAILED
         return status
 
