@@ -126,13 +126,17 @@ def test_serialize_does_little_harm_where_turns_are_no_help(run: str) -> None:
 @pytest.mark.parametrize(
     ("run", "jitters"),
     [
-        pytest.param(run, jitters, marks=[pytest.mark.soak, pytest.mark.timeout(3600)] if jitters == 10 else [])
-        for run in (
-            "thrash 1 18432 6 3000",  # alone, and larger than memory
-            "thrash 1 18432 6 3000 & thrash 1 4096 3 3000; wait",
-            "thrash 1 18432 3 3000 & thrash 4 2560 8 3000; wait",
-        )
-        for jitters in (3, 10)
+        ("thrash 1 18432 3 3000", 3),  # alone, and larger than memory
+        ("thrash 1 18432 2 3000 & thrash 1 4096 3 3000; wait", 3),
+        ("thrash 1 18432 1 3000 & thrash 4 2560 4 3000; wait", 3),
+        *(
+            pytest.param(run, 10, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
+            for run in (
+                "thrash 1 18432 6 3000",
+                "thrash 1 18432 6 3000 & thrash 1 4096 3 3000; wait",
+                "thrash 1 18432 3 3000 & thrash 4 2560 8 3000; wait",
+            )
+        ),
     ],
 )
 def test_serialize_takes_no_longer_than_no_guard_where_one_does_not_fit(run: str, jitters: int) -> None:

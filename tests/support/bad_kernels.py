@@ -13,6 +13,12 @@ from tidemark.grade.build import tree
 from tidemark.machine import qemu
 
 
+def up_to_date(copy: Path) -> bool:
+    """Is the kernel of a copy younger than the one of this tree?"""
+    kernel = copy / qemu.KERNEL
+    return kernel.exists() and kernel.stat().st_mtime > (qemu.ROOT / qemu.KERNEL).stat().st_mtime
+
+
 def kernel_of(name: str, change: Callable[[Path], None]) -> str:
     """Returns the path of a kernel built in a copy of the tree, build/bad-`name`, that `change` has modified. Built
     once for all of pytest's processes.
@@ -26,7 +32,8 @@ def kernel_of(name: str, change: Callable[[Path], None]) -> str:
             shutil.copytree(qemu.ROOT / part, copy / part)
         for part in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / part, copy / part)
-        if not (copy / "build").exists():  # unchanged files need not be compiled again
+        if not up_to_date(copy):  # then unchanged files need not be compiled again
+            shutil.rmtree(copy / "build", ignore_errors=True)
             tree.take_along_what_is_built(qemu.ROOT, copy)
         change(copy)
         make = ["make", "--no-print-directory", "WERROR=1", "build/tidemark.elf"]
