@@ -10,7 +10,6 @@
 #include "drivers/block.h"
 #include "drivers/console.h"
 #include "drivers/disks.h"
-#include "drivers/powercut.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/proc.h"
@@ -20,6 +19,7 @@
 #include "lib/ktap.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
 #include "mm/guard_core.h"
@@ -29,15 +29,11 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
-#include "sched/still.h"
-#include "observe/fail.h"
-#include "observe/profile.h"
-#include "observe/telemetry.h"
 
 char run_command[512];
+int power_off_status;
 static bool run_tests;
 
 PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
@@ -96,8 +92,7 @@ void kernel_main(void)
 	console_init();
 	printk("Tidemark\n");
 	arch_init();
-	telemetry_init();
-	summary_init();
+	run_stage(first);
 	seam_init();
 	parse_command_line();
 	clock_begin();
@@ -117,16 +112,11 @@ void kernel_main(void)
 	swap_on(swapdisk_open());
 	kswapd_init();
 	kvmd_init();
-	still(telemetry_start);
-	sample_init();
-	pressure_init();
-	profile_init();
+	run_stage(parts);
 	slab_boot_done();
 	watchdog_init();
-	crash_init();
-	fail_start();
 	if (run_tests) {
-		fail_init_runs(); /* the tests run instead of init */
+		run_stage(running); /* the tests run instead of init */
 		kthread_create("ktest", 0, test_thread, NULL);
 	} else {
 		proc_start_init();
@@ -137,14 +127,8 @@ void kernel_main(void)
 void power_off(int status)
 {
 	vfs_sync();
-	pressure_now();
-	still(sample_now); /* its length depends on the samples before it, and the end does not */
-	summary_stop();
-	profile_report();
-	fail_report();
-	powercut_report();
-	if (run_mode())
-		summary_print(status);
+	power_off_status = status;
+	run_stage(end);
 	printk(status ? "power off: status %d\n" : "power off\n", status);
 	machine_exit(status ? EXIT_FAILED : EXIT_OK);
 }

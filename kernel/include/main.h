@@ -6,6 +6,8 @@
 
 extern char run_command[512]; /* run=; empty on an interactive machine */
 
+extern int power_off_status; /* the status given to power_off */
+
 static inline bool run_mode(void)
 {
 	return run_command[0] != '\0';

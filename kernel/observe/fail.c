@@ -26,6 +26,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "observe/events.h"
 #include "proc/task.h"
@@ -277,12 +278,14 @@ static void refuse_with_cut(void)
 	machine_exit(EXIT_REFUSED);
 }
 
-void fail_init_runs(void)
+static void fail_init_runs(void)
 {
 	init_runs = true;
 }
 
-void fail_start(void)
+AT_STAGE(running, 10, fail_init_runs);
+
+static void fail_start(void)
 {
 	proc_register(files);
 	listen_panic(panicked);
@@ -292,3 +295,6 @@ void fail_start(void)
 	if (fail_on)
 		refuse_with_cut();
 }
+
+AT_STAGE(parts, 60, fail_start);
+AT_STAGE(end, 50, fail_report);

@@ -22,6 +22,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
@@ -32,6 +33,7 @@
 #include "mm/zone.h"
 #include "observe/events.h"
 #include "proc/task.h"
+#include "sched/still.h"
 #include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;
@@ -302,8 +304,18 @@ static void quiet(void *unused)
 	spent_ns += clock_ns() - now;
 }
 
-void sample_init(void)
+static void sample_init(void)
 {
 	due_ns = clock_ns() + sample_ms * 1000000ull;
 	listen_quiet(quiet);
 }
+
+AT_STAGE(parts, 20, sample_init);
+
+/* Standing still: its length depends on the samples before it, and the machine's end does not. */
+static void sample_last(void)
+{
+	still(sample_now);
+}
+
+AT_STAGE(end, 20, sample_last);

@@ -13,6 +13,7 @@
 #include "arch/irq.h"
 #include "drivers/block.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/mm.h"
@@ -57,10 +58,13 @@ static u32 nr_exited;
 static u64 user_us;  /* of all exited processes, including those without a record */
 static u64 total_us; /* from the first record of the telemetry to the last sample */
 
-void summary_stop(void)
+/* The last sample has been taken: the costs of the run are counted up to here. */
+static void summary_stop(void)
 {
 	total_us = telemetry_span_us();
 }
+
+AT_STAGE(end, 30, summary_stop);
 
 /* Converts page-cycles to page-milliseconds. */
 static u64 page_ms(u64 page_cycles)
@@ -190,10 +194,12 @@ static void exited(struct task_struct *t)
 	nr_exited++;
 }
 
-void summary_init(void)
+static void summary_init(void)
 {
 	listen_exit(exited);
 }
+
+AT_STAGE(first, 20, summary_init);
 
 /* Returns the exit status, or the negative number of the signal that ended it. */
 static int exit_status(const struct record *r)
@@ -260,8 +266,13 @@ static void print_system(void)
 		printk("policy violations: %u\n", policy_violations());
 }
 
-void summary_print(int status)
+/* Prints the table of a run and writes the telemetry's "end". */
+static void summary_print(void)
 {
+	int status = power_off_status;
+
+	if (!run_mode())
+		return;
 	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %13s %8s\n", "PID", "COMMAND",
 	       "EXIT", "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
 	       "C_D_PAGE_S", "KERNEL_PAGE_S", "GAMMA_US");
@@ -275,3 +286,5 @@ void summary_print(int status)
 	RECORD_END(EMIT);
 	telemetry_end();
 }
+
+AT_STAGE(end, 70, summary_print);

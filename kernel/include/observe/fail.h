@@ -30,8 +30,6 @@ static inline enum fail_how fail_request(const struct block_device *bdev, u32 se
 	return unlikely(fail_on) ? fail_count_request(bdev, sector, write) : FAILS_NOT;
 }
 
-void fail_start(void);  /* starts to count events: the machine has booted */
-void fail_init_runs(void); /* starts to count allocations, too */
 void fail_report(void); /* prints the outcome, if a failure was requested */
 
 #endif
