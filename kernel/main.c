@@ -7,13 +7,10 @@
 
 #include "arch/machine.h"
 #include "arch/time.h"
-#include "drivers/block.h"
 #include "drivers/console.h"
 #include "drivers/disks.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
-#include "fs/proc.h"
-#include "fs/shm.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
 #include "lib/ktap.h"
@@ -27,7 +24,6 @@
 #include "mm/reclaim.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
-#include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"
 #include "sched/sched.h"
@@ -103,10 +99,7 @@ void kernel_main(void)
 	time_init();
 	proc_init();
 	vfs_init();
-	procfs_init();
-	shm_init();
-	block_init();
-	vmstat_init();
+	run_stage(files);
 	tty_init();
 	load_initramfs();
 	swap_on(swapdisk_open());

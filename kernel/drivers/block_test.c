@@ -42,11 +42,6 @@ void timer_stop(struct timer *t)
 		armed = NULL;
 }
 
-void proc_register(const struct proc_file *table)
-{
-	(void)table;
-}
-
 void seq_puts(struct seq_file *m, const char *s)
 {
 	(void)m, (void)s;

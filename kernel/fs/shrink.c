@@ -50,7 +50,4 @@ static const struct proc_file files[] = {
 	{ NULL, NULL, NULL },
 };
 
-void shrink_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

@@ -267,6 +267,8 @@ static void panicked(void *what)
 
 static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
 
+PROC_FILES(files);
+
 /* With both, it would be unclear which one made a run go wrong. */
 static void refuse_with_cut(void)
 {
@@ -287,7 +289,6 @@ AT_STAGE(running, 10, fail_init_runs);
 
 static void fail_start(void)
 {
-	proc_register(files);
 	listen_panic(panicked);
 	started = true;
 	for (u32 i = 0; i < NR_FAIL_KINDS; i++)

@@ -180,10 +180,5 @@ static const struct proc_file files[] = {
 
 static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
 
-void vmstat_init(void)
-{
-	proc_register(files);
-	proc_register_pid(pid_files);
-	sysctl_init();
-	smaps_init();
-}
+PROC_FILES(files);
+PROC_PID_FILES(pid_files);

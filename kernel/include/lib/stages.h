@@ -10,6 +10,7 @@
  * is linked without the file lacks the part. The core itself is started in kernel/main.c, by name.
  *
  *	first     the command line is not read yet: no memory, no time
+ *	files     the root directory exists and is empty
  *	parts     memory, files and the scheduler work; init does not run yet
  *	disks     in init's kernel thread, before it opens a file. May sleep.
  *	running   init's program is loaded and runs next
