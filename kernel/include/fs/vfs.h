@@ -317,9 +317,6 @@ int vfs_syncfs(struct inode *inode);
 int vfs_statfs(struct inode *inode, struct kstatfs *st);
 /* Writes back an open file and its metadata, and waits. */
 int vfs_fsync(struct file *f);
-/* Evicts unused names and inodes of devices, more of them the lower the priority (DEF_PRIORITY to
- * 0). Returns the number evicted. Never sleeps. */
-u32 vfs_shrink(int priority);
 /* Evicts all unused clean names and inodes. */
 void vfs_drop_caches(void);
 /* Evicts the clean, unused pages of files. Never sleeps. */
