@@ -83,6 +83,11 @@ static void test_thread(void *arg)
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
 }
 
+static void stuck(void)
+{
+	hang("every task sleeps and nothing is left that could wake one");
+}
+
 void kernel_main(void)
 {
 	console_init();
@@ -114,7 +119,7 @@ void kernel_main(void)
 	} else {
 		proc_start_init();
 	}
-	cpu_idle();
+	cpu_idle(run_mode() ? stuck : NULL); /* a run= boot reads no input */
 }
 
 void power_off(int status)
