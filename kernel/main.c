@@ -8,7 +8,6 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/console.h"
-#include "drivers/disks.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
 #include "fs/vfs.h"
@@ -65,21 +64,10 @@ static void print_line(const char *line)
 	printk("%s\n", line);
 }
 
-void start_disks(void)
-{
-	struct block_device *swap;
-
-	disks_scan();
-	dev_add_disks();
-	swap = swapdisk_open_partition();
-	if (swap)
-		swap_on(swap);
-}
-
 static void test_thread(void *arg)
 {
 	(void)arg;
-	start_disks();
+	run_stage(disks);
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
 }
 

@@ -20,6 +20,7 @@
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -395,11 +396,14 @@ static void mount_mnt(void)
 		inode_put(dir);
 }
 
-void mount_disks(void)
+/* Mounts the devices that root= and mnt= name. Panics if / cannot be mounted. */
+static void mount_disks(void)
 {
 	mount_root();
 	mount_mnt();
 }
+
+AT_STAGE(mounts, 10, mount_disks);
 
 /* All mounts. */
 

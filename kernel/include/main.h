@@ -15,8 +15,6 @@ static inline bool run_mode(void)
 
 /* Where the C code starts, once the boot loader's information has been saved. Does not return. */
 void kernel_main(void);
-/* Reads partition tables, and turns on a swap area that is a partition. Sleeps. */
-void start_disks(void);
 /* Prints the summary of a run and ends the machine. status is the command's exit status. */
 void __noreturn power_off(int status);
 /* Nothing can ever run again, or something never ends: prints the reason and the tasks, then ends

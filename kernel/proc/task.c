@@ -201,12 +201,12 @@ static void init_start(void *arg)
 	int err;
 
 	(void)arg;
-	start_disks();
+	run_stage(disks);
 	t->sig.hand = sighand_alloc();
 	t->files = files_create();
 	if (!t->sig.hand || !t->files)
 		panic("no memory for init");
-	mount_disks();
+	run_stage(mounts);
 	err = vfs_open("/dev/console", O_RDWR, 0, &console);
 	if (err)
 		panic("/dev/console cannot be opened: error %d", -err);

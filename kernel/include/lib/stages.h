@@ -12,7 +12,8 @@
  *	first     the command line is not read yet: no memory, no time
  *	files     the root directory exists and is empty
  *	parts     memory, files and the scheduler work; init does not run yet
- *	disks     in init's kernel thread, before it opens a file. May sleep.
+ *	disks     in init's kernel thread: interrupts come, so disks can be read. May sleep.
+ *	mounts    in init's kernel thread, before it opens a file. May sleep.
  *	running   init's program is loaded and runs next
  *	end       the machine is about to power off (power_off_status). May sleep.
  */
