@@ -18,8 +18,6 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 
-u64 vm_events[NR_VM_EVENTS];
-
 const char *const vm_event_names[NR_VM_EVENTS] = {
 #define X(name, meaning) #name,
 	COUNTERS(X)
