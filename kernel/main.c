@@ -112,7 +112,6 @@ void kernel_main(void)
 
 void power_off(int status)
 {
-	vfs_sync();
 	power_off_status = status;
 	run_stage(end);
 	printk(status ? "power off: status %d\n" : "power off\n", status);
