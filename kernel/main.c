@@ -5,22 +5,17 @@
  */
 #include "main.h"
 
-#include "arch/irq.h"
 #include "arch/machine.h"
 #include "arch/time.h"
-#include "drivers/block.h"
 #include "drivers/console.h"
-#include "drivers/disks.h"
-#include "drivers/powercut.h"
 #include "drivers/swapdisk.h"
 #include "drivers/tty.h"
-#include "fs/proc.h"
-#include "fs/shm.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
 #include "lib/ktap.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
 #include "mm/guard_core.h"
@@ -28,19 +23,13 @@
 #include "mm/reclaim.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
-#include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/crash.h"
 #include "proc/task.h"
 #include "sched/sched.h"
-#include "sched/still.h"
-#include "observe/fail.h"
-#include "observe/profile.h"
-#include "observe/telemetry.h"
 
 char run_command[512];
+int power_off_status;
 static bool run_tests;
-static int exit_status; /* of the run, for its report */
 
 PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
@@ -75,22 +64,16 @@ static void print_line(const char *line)
 	printk("%s\n", line);
 }
 
-void start_disks(void)
-{
-	struct block_device *swap;
-
-	disks_scan();
-	dev_add_disks();
-	swap = swapdisk_open_partition();
-	if (swap)
-		swap_on(swap);
-}
-
 static void test_thread(void *arg)
 {
 	(void)arg;
-	start_disks();
+	run_stage(disks);
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
+}
+
+static void stuck(void)
+{
+	hang("every task sleeps and nothing is left that could wake one");
 }
 
 void kernel_main(void)
@@ -98,8 +81,7 @@ void kernel_main(void)
 	console_init();
 	printk("Tidemark\n");
 	arch_init();
-	telemetry_init();
-	summary_init();
+	run_stage(first);
 	seam_init();
 	parse_command_line();
 	clock_begin();
@@ -110,53 +92,28 @@ void kernel_main(void)
 	time_init();
 	proc_init();
 	vfs_init();
-	procfs_init();
-	shm_init();
-	block_init();
-	vmstat_init();
+	run_stage(files);
 	tty_init();
 	load_initramfs();
 	swap_on(swapdisk_open());
 	kswapd_init();
 	kvmd_init();
-	still(telemetry_start);
-	sample_init();
-	pressure_init();
-	profile_init();
+	run_stage(parts);
 	slab_boot_done();
 	watchdog_init();
-	crash_init();
-	fail_start();
 	if (run_tests) {
-		fail_init_runs(); /* the tests run instead of init */
+		run_stage(running); /* the tests run instead of init */
 		kthread_create("ktest", 0, test_thread, NULL);
 	} else {
 		proc_start_init();
 	}
-	cpu_idle();
-}
-
-/* Reports what the run cost. The clock stands still, since the length of the report depends on
- * the samples taken so far. */
-static void report_run(void)
-{
-	sample_now();
-	summary_stop();
-	profile_report();
-	fail_report();
-	powercut_report();
-	if (run_mode())
-		summary_print(exit_status);
+	cpu_idle(run_mode() ? stuck : NULL); /* a run= boot reads no input */
 }
 
 void power_off(int status)
 {
-	exit_status = status;
-	vfs_sync();
-	pressure_now();
-	irq_disable(); /* for good */
-	timer_disarm();
-	still(report_run);
+	power_off_status = status;
+	run_stage(end);
 	printk(status ? "power off: status %d\n" : "power off\n", status);
 	machine_exit(status ? EXIT_FAILED : EXIT_OK);
 }

@@ -27,12 +27,11 @@
  * Runs with such a disk are not reproducible: in QEMU the host's timing decides when requests
  * complete.
  */
-#include "drivers/ata.h"
-
 #include "arch/irq.h"
 #include "arch/mmu.h"
 #include "arch/x86/io.h"
 #include "drivers/disk.h"
+#include "drivers/disks.h"
 #include "drivers/pci.h"
 #include "errno.h"
 #include "lib/printf.h"
@@ -279,7 +278,7 @@ static bool try_unit(u32 unit)
 	return true;
 }
 
-bool ata_find(void)
+static bool ata_find(void)
 {
 	bool found;
 
@@ -293,3 +292,5 @@ bool ata_find(void)
 	outb(CONTROL, 0);
 	return found;
 }
+
+DISK_KIND(ide) = { .name = "ide", .prefix = "hd", .find = ata_find };

@@ -136,7 +136,4 @@ static const struct proc_file files[] = {
 	{ NULL, NULL, NULL },
 };
 
-void block_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

@@ -10,15 +10,14 @@
 #include "drivers/disks.h"
 
 #include "arch/machine.h"
-#include "drivers/ata.h"
 #include "drivers/disk.h"
 #include "drivers/partition.h"
 #include "drivers/powercut.h"
 #include "drivers/simdisk.h"
-#include "drivers/virtio_blk.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
 #include "mm/page.h"
@@ -27,14 +26,9 @@
 
 static char spec[SIMDISK_SPEC_MAX]; /* of sda */
 
-static struct kind {
-	const char *name, *prefix; /* of its disks */
-	bool (*find)(void);        /* registers them; returns false if there is none */
-	bool wanted, must_be;
-} kinds[] = {
-	{ .name = "ide", .prefix = "hd", .find = ata_find },
-	{ .name = "virtio", .prefix = "vd", .find = virtio_blk_find },
-};
+extern struct disk_kind __disk_kinds_start[], __disk_kinds_end[];
+
+#define for_each_kind(k) for (struct disk_kind *k = __disk_kinds_start; k < __disk_kinds_end; k++)
 
 static const char *parse_disk(const char *text)
 {
@@ -43,11 +37,11 @@ static const char *parse_disk(const char *text)
 			return "too long";
 		return simdisk_parse(SIMDISK_DATA, text);
 	}
-	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(text, kinds[i].name)) {
-			kinds[i].wanted = kinds[i].must_be = true;
-			return NULL;
-		}
+	for_each_kind(k) if (!strcmp(text, k->name))
+	{
+		k->wanted = k->must_be = true;
+		return NULL;
+	}
 	return "unknown kind of disk";
 }
 
@@ -62,11 +56,11 @@ static void list_disk(char *buf, size_t size)
 static void show_disk(char *buf, size_t size)
 {
 	strlcpy(buf, spec, size);
-	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].must_be) {
-			strlcat(buf, buf[0] ? " " : "", size);
-			strlcat(buf, kinds[i].name, size);
-		}
+	for_each_kind(k) if (k->must_be)
+	{
+		strlcat(buf, buf[0] ? " " : "", size);
+		strlcat(buf, k->name, size);
+	}
 }
 
 PARAM_CALL("disk", parse_disk, list_disk, show_disk, "a disk for files; may be given again",
@@ -76,11 +70,11 @@ bool disks_want(const char *name)
 {
 	if (!strncmp(name, "sd", 2))
 		return true;
-	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strncmp(name, kinds[i].prefix, 2)) {
-			kinds[i].wanted = true;
-			return true;
-		}
+	for_each_kind(k) if (!strncmp(name, k->prefix, 2))
+	{
+		k->wanted = true;
+		return true;
+	}
 	return false;
 }
 
@@ -113,9 +107,8 @@ void disks_find(void)
 		find_image();
 	else if (powercut_at())
 		refuse_cut();
-	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].wanted && !kinds[i].find() && kinds[i].must_be)
-			refuse(kinds[i].name, "there is none");
+	for_each_kind(k) if (k->wanted && !k->find() && k->must_be)
+		refuse(k->name, "there is none");
 }
 
 struct named {
@@ -179,7 +172,8 @@ static void scan(struct disk *d)
 		       table.nr ? "its copy is used" : "it is ignored");
 }
 
-void disks_scan(void)
+/* Reads the partition tables of unclaimed disks and prints what they contain. Sleeps. */
+static void disks_scan(void)
 {
 	struct block_device *b = NULL;
 
@@ -187,3 +181,5 @@ void disks_scan(void)
 		if (!b->holder && bdev_is_disk(b))
 			scan(b->disk);
 }
+
+AT_STAGE(disks, 10, disks_scan);

@@ -32,6 +32,7 @@
 #include "lib/mix64.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/page.h"
 #include "observe/fail.h"
@@ -191,8 +192,11 @@ void powercut_before(const struct request *rq)
 		keep_old(rq->sector + i);
 }
 
-void powercut_report(void)
+/* At power-off: prints a message if the power was to be cut and was not. */
+static void powercut_report(void)
 {
 	if (cut_at)
 		printk("cut: request %u never came: %u there were\n", cut_at, nr_requests);
 }
+
+AT_STAGE(report, 50, powercut_report);

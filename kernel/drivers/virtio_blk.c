@@ -18,12 +18,11 @@
  * Runs with such a disk are not reproducible: in QEMU the host's timing decides when requests
  * complete.
  */
-#include "drivers/virtio_blk.h"
-
 #include "arch/irq.h"
 #include "arch/mmu.h"
 #include "arch/x86/io.h"
 #include "drivers/disk.h"
+#include "drivers/disks.h"
 #include "drivers/pci.h"
 #include "errno.h"
 #include "lib/printf.h"
@@ -211,7 +210,7 @@ static void start_using(struct virtio_disk *v, u32 function)
 	outb(v->port + STATUS, status | STATUS_READY);
 }
 
-bool virtio_blk_find(void)
+static bool virtio_blk_find(void)
 {
 	u32 function;
 
@@ -223,3 +222,5 @@ bool virtio_blk_find(void)
 	}
 	return nr_disks;
 }
+
+DISK_KIND(virtio) = { .name = "virtio", .prefix = "vd", .find = virtio_blk_find };

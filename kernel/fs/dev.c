@@ -8,6 +8,7 @@
 #include "drivers/block.h"
 #include "drivers/tty.h"
 #include "lib/assert.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "proc/random.h"
 #include "proc/task.h"
@@ -121,7 +122,8 @@ void dev_init(void)
 	}
 }
 
-void dev_add_disks(void)
+/* Adds the nodes of all block devices, now that they are known. */
+static void dev_add_disks(void)
 {
 	struct block_device *bdev = NULL;
 
@@ -136,6 +138,8 @@ void dev_add_disks(void)
 			writeback_start();
 	}
 }
+
+AT_STAGE(disks, 20, dev_add_disks);
 
 /* All file systems share the operations of FIFOs, devices and directories. */
 void inode_set_special(struct inode *inode)

@@ -94,11 +94,14 @@ void super_release_device(struct super_block *sb);
 /* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);
 
-/* mount.c: mounts the first file systems: the root, /dev and /proc. */
+extern struct list_head mounts; /* of struct super_block.node, oldest first */
+/* mount_tree.c: mounts the first file system, the root. */
 void mount_init(void);
 /* Mounts sb, whose root is set, on a directory, and takes over the caller's reference to it. Never
  * sleeps. */
 void mount_attach(struct super_block *sb, struct inode *dir);
+/* Takes an unused file system out of the tree, and drops the reference to the directory. */
+void mount_detach(struct super_block *sb);
 /* Mounts sb, whose root is set, on a new directory of the first root. Panics on failure. */
 void mount_at_boot(struct super_block *sb, const char *name);
 void mounts_show(struct seq_file *m);
@@ -119,7 +122,6 @@ extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
 /* tmpfs.c */
-void shm_fs_init(void);
 extern const struct file_operations dir_fops, fifo_fops;
 /* Creates /dev and its nodes. Panics if out of memory. */
 void dev_init(void);

@@ -1,15 +1,8 @@
 /*
- * Mounts: the known file systems, and where the roots of mounted ones lie in the tree.
- *
- * The directory under a mount points to the root of the mounted file system (inode->mounted), and a
- * walk continues from that root; the super block points back. So mounts can be stacked: the second
- * is mounted on the root of the first, and only the last one can be unmounted. The root has the
- * parent of the directory, so ".." needs no special case.
- *
- * The first root is a ramfs that the boot archive fills. With root=DEVICE the file system of that
- * device covers it before the first program starts, and /dev and /proc are mounted there if it has
- * these directories. With mount=DEVICE the device's file system, or the first one of its
- * partitions, is mounted on /mnt.
+ * Mounting and unmounting: by mount(2), and from disks before the first program starts. With
+ * root=DEVICE the file system of that device covers the first root (mount_tree.c), and /dev and
+ * /proc are mounted there if it has these directories. With mount=DEVICE the device's file system,
+ * or the first one of its partitions, is mounted on /mnt.
  *
  * Left out: one file system at two places (bind mounts), moving a mount, namespaces.
  */
@@ -21,96 +14,24 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 
 #define MS_MGC_MASK 0xffff0000u
 #define MS_MGC_VAL 0xc0ed0000u
 
-static FILE_SYSTEM(ramfs_type) = { .name = "ramfs", .mount = ramfs_mount };
-static FILE_SYSTEM(proc_type) = { .name = "proc", .single = &proc_sb };
-static FILE_SYSTEM(dev_type) = { .name = "devtmpfs", .single = &dev_sb };
-static const struct fs_type pipe_type = { .name = "pipefs" };
-
 extern const struct fs_type __filesystems_start[], __filesystems_end[];
 
 #define for_each_filesystem(t)                                                                     \
 	for (const struct fs_type *t = __filesystems_start; t < __filesystems_end; t++)
 
-static int proc_statfs(struct super_block *sb, struct kstatfs *st)
-{
-	(void)sb;
-	*st = (struct kstatfs){ .magic = 0x9fa0, .block_size = PAGE_SIZE };
-	return 0;
-}
-
-static const struct super_operations proc_super_ops = { .statfs = proc_statfs };
-
-struct super_block root_sb, dev_sb;
-struct super_block proc_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE };
-struct super_block pipe_sb = { .ops = &proc_super_ops, .block_size = PAGE_SIZE };
-
-static LIST_HEAD(mounts); /* of struct super_block.node, oldest first */
 static char root_device[32], mnt_device[32];
 
 PARAM_STR("root", root_device, "device whose file system is / (sda, vda1, ...); none: the archive",
 	  AT_BOOT);
 PARAM_STR("mount", mnt_device,
 	  "device that is mounted on /mnt at boot (sda, vda1, ...); none: none", AT_BOOT);
-
-/* The tree. */
-
-void mount_attach(struct super_block *sb, struct inode *dir)
-{
-	sb->mounted_on = dir;
-	dir->mounted = sb->root;
-	sb->root->parent = dir->parent;
-	if (dir == vfs_root) {
-		vfs_root = sb->root;
-		sb->root->parent = sb->root;
-	}
-	list_add_tail(&sb->node, &mounts);
-}
-
-static void detach(struct super_block *sb)
-{
-	struct inode *dir = sb->mounted_on;
-
-	list_del_init(&sb->node);
-	dir->mounted = NULL;
-	sb->mounted_on = NULL;
-	sb->root->parent = NULL;
-	if (vfs_root == sb->root)
-		vfs_root = dir;
-	inode_put(dir);
-}
-
-void mount_init(void)
-{
-	super_init(&root_sb, &ramfs_type);
-	super_init(&dev_sb, &dev_type);
-	super_init(&proc_sb, &proc_type);
-	super_init(&pipe_sb, &pipe_type);
-	shm_fs_init();
-	if (ramfs_mount(&root_sb, NULL))
-		panic("vfs: no memory for the root directory");
-	strlcpy(root_sb.source, "rootfs", sizeof(root_sb.source));
-	vfs_root = root_sb.root;
-	vfs_root->parent = vfs_root;
-	list_add_tail(&root_sb.node, &mounts);
-}
-
-void mount_at_boot(struct super_block *sb, const char *name)
-{
-	struct walk w = { .dir = vfs_root, .last = path_name_of(name) };
-	struct inode *dir;
-
-	if (walk_create(&w, S_IFDIR | 0755, 0, NULL, &dir))
-		panic("vfs: cannot make /%s", name);
-	mount_attach(sb, dir);
-}
-
-/* mount. */
 
 static const struct fs_type *find_type(const char *name)
 {
@@ -326,7 +247,7 @@ int vfs_umount(const char *path, bool follow)
 	else if (!sb->mounted_on || super_in_use(sb))
 		err = -EBUSY;
 	if (!err)
-		detach(sb);
+		mount_detach(sb);
 	inode_put(root);
 	if (!err)
 		super_free(sb);
@@ -343,7 +264,7 @@ static void move_to(struct super_block *sb, const char *path)
 		inode_put(dir);
 		return;
 	}
-	detach(sb);
+	mount_detach(sb);
 	mount_attach(sb, dir);
 }
 
@@ -395,11 +316,14 @@ static void mount_mnt(void)
 		inode_put(dir);
 }
 
-void mount_disks(void)
+/* Mounts the devices that root= and mnt= name. Panics if / cannot be mounted. */
+static void mount_disks(void)
 {
 	mount_root();
 	mount_mnt();
 }
+
+AT_STAGE(mounts, 10, mount_disks);
 
 /* All mounts. */
 
@@ -420,6 +344,13 @@ int vfs_sync(void)
 	}
 	return err;
 }
+
+static void sync_last(void)
+{
+	vfs_sync();
+}
+
+AT_STAGE(end, 05, sync_last);
 
 void vfs_drop_pages(void)
 {

@@ -155,7 +155,4 @@ static const struct proc_file files[] = {
 	{ NULL, NULL, NULL },
 };
 
-void proc_base_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

@@ -264,7 +264,4 @@ static const struct proc_pid_file files[] = {
 	{ NULL, NULL },
 };
 
-void proc_pid_init(void)
-{
-	proc_register_pid(files);
-}
+PROC_PID_FILES(files);

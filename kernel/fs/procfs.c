@@ -18,6 +18,7 @@
 #include "arch/uaccess.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "proc/task.h"
@@ -25,7 +26,6 @@
 #define MIN_TEXT 1024u
 #define MAX_TEXT (128u << 10) /* kmalloc's limit */
 #define MAX_STORE 4096u
-#define MAX_PID_TABLES 8
 
 struct proc_text {
 	u32 count; /* the open file, and readers that are copying */
@@ -34,8 +34,8 @@ struct proc_text {
 };
 
 static struct inode *proc_root;
-static const struct proc_pid_file *pid_tables[MAX_PID_TABLES];
-static u32 nr_pid_tables;
+extern const struct proc_file *const __proc_files_start[], *const __proc_files_end[];
+extern const struct proc_pid_file *const __proc_pid_files_start[], *const __proc_pid_files_end[];
 
 static const struct file_operations proc_file_fops, proc_pid_fops;
 
@@ -176,10 +176,12 @@ static u32 pid_ino(int pid, u32 index)
 static bool pid_entry(u32 index, const struct proc_pid_file **file,
 		      const struct proc_pid_link **link)
 {
+	const struct proc_pid_file *const *t;
+
 	*file = NULL;
 	*link = NULL;
-	for (u32 i = 0; i < nr_pid_tables; i++)
-		for (const struct proc_pid_file *p = pid_tables[i]; p->name; p++)
+	for (t = __proc_pid_files_start; t < __proc_pid_files_end; t++)
+		for (const struct proc_pid_file *p = *t; p->name; p++)
 			if (!index--) {
 				*file = p;
 				return true;
@@ -377,8 +379,6 @@ static void make_root(void)
 {
 	const struct path_name self = path_name_of("self");
 
-	if (proc_root)
-		return;
 	proc_root = make_inode(S_IFDIR | 0555);
 	proc_root->ops = &root_ops;
 	proc_sb.root = proc_root;
@@ -386,24 +386,14 @@ static void make_root(void)
 	mount_at_boot(&proc_sb, "proc");
 }
 
-void proc_register(const struct proc_file *table)
+static void procfs_init(void)
 {
+	const struct proc_file *const *t;
+
 	make_root();
-	for (; table->path; table++)
-		add_file(table);
+	for (t = __proc_files_start; t < __proc_files_end; t++)
+		for (const struct proc_file *file = *t; file->path; file++)
+			add_file(file);
 }
 
-void proc_register_pid(const struct proc_pid_file *table)
-{
-	if (nr_pid_tables == MAX_PID_TABLES)
-		panic("procfs: too many tables");
-	pid_tables[nr_pid_tables++] = table;
-}
-
-void procfs_init(void)
-{
-	make_root();
-	proc_base_init();
-	proc_pid_init();
-	shrink_init();
-}
+AT_STAGE(files, 10, procfs_init);

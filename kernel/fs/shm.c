@@ -257,7 +257,4 @@ static void show(struct seq_file *m)
 
 static const struct proc_file files[] = { { "sysvipc/shm", show, NULL }, { NULL, NULL, NULL } };
 
-void shm_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

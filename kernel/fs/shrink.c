@@ -8,13 +8,14 @@
 #include "internal.h"
 
 #include "lib/param.h"
+#include "mm/shrinkers.h"
 
 static u32 pressure = 100;
 
 PARAM_U32("vm.vfs_cache_pressure", pressure, 0, 1000, "%",
 	  "how readily names and inodes of devices are evicted, compared with pages");
 
-u32 vfs_shrink(int priority)
+static u32 vfs_shrink(int priority)
 {
 	u32 names = dcache_nr_cached(), inodes = icache_nr_unused(), gone;
 
@@ -23,6 +24,8 @@ u32 vfs_shrink(int priority)
 	gone = dcache_shrink((u32)((u64)names * pressure / 100 >> priority));
 	return gone + icache_shrink((u32)((u64)inodes * pressure / 100 >> priority));
 }
+
+SHRINKER(vfs_shrink);
 
 void vfs_drop_caches(void)
 {
@@ -50,7 +53,4 @@ static const struct proc_file files[] = {
 	{ NULL, NULL, NULL },
 };
 
-void shrink_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

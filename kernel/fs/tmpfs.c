@@ -10,6 +10,7 @@
 #include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/zone.h"
 
@@ -112,10 +113,12 @@ int vfs_shmem_open(struct inode *inode, struct file **file)
 	return file_create(inode, O_RDWR, file);
 }
 
-void shm_fs_init(void)
+static void shm_fs_init(void)
 {
 	super_init(&shm_sb, &shm_type);
 	shm_sb.ops = &tmpfs_super_ops;
 	shm_sb.block_size = PAGE_SIZE;
 	shm_sb.swaps = true;
 }
+
+AT_STAGE(files, 20, shm_fs_init);

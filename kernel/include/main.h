@@ -6,6 +6,8 @@
 
 extern char run_command[512]; /* run=; empty on an interactive machine */
 
+extern int power_off_status; /* the status given to power_off */
+
 static inline bool run_mode(void)
 {
 	return run_command[0] != '\0';
@@ -13,8 +15,6 @@ static inline bool run_mode(void)
 
 /* Where the C code starts, once the boot loader's information has been saved. Does not return. */
 void kernel_main(void);
-/* Reads partition tables, and turns on a swap area that is a partition. Sleeps. */
-void start_disks(void);
 /* Prints the summary of a run and ends the machine. status is the command's exit status. */
 void __noreturn power_off(int status);
 /* Nothing can ever run again, or something never ends: prints the reason and the tasks, then ends

@@ -26,6 +26,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "observe/events.h"
 #include "proc/task.h"
@@ -50,7 +51,6 @@ static struct failure {
 } failures[NR_FAIL_KINDS];
 
 static bool started, init_runs;
-bool fail_on;
 
 /* Parses N, N+ or N-M, from 1 on. */
 static const char *parse_range(char *text, struct failure *to)
@@ -88,6 +88,57 @@ static const char *parse_word(char *word, struct failure *to)
 	return parse_range(colon + 1, &to[kind]);
 }
 
+/* Counts an event. Returns true if it fails; sets *first if it is the Nth. */
+static bool fails(struct failure *f, bool *first)
+{
+	if (!f->nth || ++f->seen < f->nth)
+		return false;
+	*first = f->seen == f->nth;
+	if (*first) {
+		strlcpy(f->comm, current->comm, sizeof(f->comm));
+		f->pid = current->pid;
+	}
+	return f->seen <= f->last;
+}
+
+static bool count_alloc(void)
+{
+	struct failure *f = &failures[FAIL_ALLOC];
+
+	bool first = false, failed = init_runs && fails(f, &first);
+
+	if (first)
+		backtrace_callers(f->callers, MAX_CALLERS + 1);
+	return failed;
+}
+
+static bool request_fails(u32 kind, const struct block_device *bdev, u32 sector)
+{
+	struct failure *f = &failures[kind];
+	bool first = false, failed = fails(f, &first);
+
+	if (first) {
+		f->bdev = bdev->name;
+		f->sector = sector;
+	}
+	return failed;
+}
+
+static enum fail_how count_request(const struct block_device *bdev, u32 sector, bool write)
+{
+	bool failed = request_fails(write ? FAIL_WRITE : FAIL_READ, bdev, sector);
+
+	if (request_fails(FAIL_MUTE, bdev, sector))
+		return FAILS_MUTE;
+	return failed ? FAILS : FAILS_NOT;
+}
+
+static void count_events(bool on)
+{
+	fail_count_alloc = on ? count_alloc : NULL;
+	fail_count_request = on ? count_request : NULL;
+}
+
 /* Sets all kinds or, on error, none. "none": no more failures. */
 static const char *parse(const char *text)
 {
@@ -109,7 +160,7 @@ static const char *parse(const char *text)
 	}
 	flags = irq_save();
 	memcpy(failures, new, sizeof(failures));
-	fail_on = started && strcmp(text, "none");
+	count_events(started && strcmp(text, "none"));
 	irq_restore(flags);
 	return NULL;
 }
@@ -143,51 +194,6 @@ static void show_value(char *buf, size_t size)
 }
 
 PARAM_CALL("fail", parse, list, show_value, "the Nth request or allocation fails");
-
-/* Counts an event. Returns true if it fails; sets *first if it is the Nth. */
-static bool fails(struct failure *f, bool *first)
-{
-	if (!f->nth || ++f->seen < f->nth)
-		return false;
-	*first = f->seen == f->nth;
-	if (*first) {
-		strlcpy(f->comm, current->comm, sizeof(f->comm));
-		f->pid = current->pid;
-	}
-	return f->seen <= f->last;
-}
-
-bool fail_count_alloc(void)
-{
-	struct failure *f = &failures[FAIL_ALLOC];
-
-	bool first = false, failed = init_runs && fails(f, &first);
-
-	if (first)
-		backtrace_callers(f->callers, MAX_CALLERS + 1);
-	return failed;
-}
-
-static bool request_fails(u32 kind, const struct block_device *bdev, u32 sector)
-{
-	struct failure *f = &failures[kind];
-	bool first = false, failed = fails(f, &first);
-
-	if (first) {
-		f->bdev = bdev->name;
-		f->sector = sector;
-	}
-	return failed;
-}
-
-enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
-{
-	bool failed = request_fails(write ? FAIL_WRITE : FAIL_READ, bdev, sector);
-
-	if (request_fails(FAIL_MUTE, bdev, sector))
-		return FAILS_MUTE;
-	return failed ? FAILS : FAILS_NOT;
-}
 
 /* Formats the place: "sda, sector 1234", or the callers, innermost first. */
 static void format_place(const struct failure *f, char *buf, size_t size)
@@ -266,6 +272,8 @@ static void panicked(void *what)
 
 static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
 
+PROC_FILES(files);
+
 /* With both, it would be unclear which one made a run go wrong. */
 static void refuse_with_cut(void)
 {
@@ -277,18 +285,25 @@ static void refuse_with_cut(void)
 	machine_exit(EXIT_REFUSED);
 }
 
-void fail_init_runs(void)
+static void fail_init_runs(void)
 {
 	init_runs = true;
 }
 
-void fail_start(void)
+AT_STAGE(running, 10, fail_init_runs);
+
+static void fail_start(void)
 {
-	proc_register(files);
+	bool any = false;
+
 	listen_panic(panicked);
 	started = true;
 	for (u32 i = 0; i < NR_FAIL_KINDS; i++)
-		fail_on |= !!failures[i].nth;
-	if (fail_on)
+		any |= !!failures[i].nth;
+	if (any)
 		refuse_with_cut();
+	count_events(any);
 }
+
+AT_STAGE(parts, 60, fail_start);
+AT_STAGE(report, 40, fail_report);

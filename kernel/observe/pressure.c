@@ -9,6 +9,7 @@
  * begins there.
  */
 #include "mm/demand.h"
+#include "lib/stages.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -28,7 +29,7 @@ static u64 pages_read(void)
 	return vm_events[VM_pswpin] + vm_events[VM_pgpgin] / KIB_A_PAGE;
 }
 
-void pressure_now(void)
+static void pressure_now(void)
 {
 	struct demand most = demand_most();
 
@@ -49,8 +50,11 @@ static void quiet(void *unused)
 	pressure_now();
 }
 
-void pressure_init(void)
+static void pressure_init(void)
 {
 	due_ns = clock_ns() + PERIOD_NS;
 	listen_quiet(quiet);
 }
+
+AT_STAGE(parts, 30, pressure_init);
+AT_STAGE(end, 10, pressure_now);

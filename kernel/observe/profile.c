@@ -21,6 +21,7 @@
 #include "arch/time.h"
 #include "lib/assert.h"
 #include "lib/param.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "observe/events.h"
@@ -84,7 +85,7 @@ static void idle_ends(void *unused)
 	timer_start(&tick, next_ns);
 }
 
-void profile_init(void)
+static void profile_init(void)
 {
 	if (!profile_hz)
 		return;
@@ -138,7 +139,8 @@ static void send_functions(u32 *from)
 	telemetry_close('}');
 }
 
-void profile_report(void)
+/* Sends the counts as telemetry. */
+static void profile_report(void)
 {
 	u32 ticks, next = 0;
 
@@ -152,3 +154,6 @@ void profile_report(void)
 		telemetry_end();
 	}
 }
+
+AT_STAGE(parts, 40, profile_init);
+AT_STAGE(report, 30, profile_report);

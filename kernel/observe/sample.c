@@ -22,6 +22,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
@@ -302,8 +303,12 @@ static void quiet(void *unused)
 	spent_ns += clock_ns() - now;
 }
 
-void sample_init(void)
+static void sample_init(void)
 {
 	due_ns = clock_ns() + sample_ms * 1000000ull;
 	listen_quiet(quiet);
 }
+
+AT_STAGE(parts, 20, sample_init);
+
+AT_STAGE(report, 10, sample_now);

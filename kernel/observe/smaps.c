@@ -140,7 +140,4 @@ static const struct proc_pid_file files[] = {
 	{ NULL, NULL },
 };
 
-void smaps_init(void)
-{
-	proc_register_pid(files);
-}
+PROC_PID_FILES(files);

@@ -11,8 +11,10 @@
  * (1 + D * K / T) with mean RSS x, virtual time T, K faults of delay D.
  */
 #include "arch/irq.h"
+#include "arch/time.h"
 #include "drivers/block.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/mm.h"
@@ -23,6 +25,7 @@
 #include "mm/zone.h"
 #include "observe/events.h"
 #include "proc/task.h"
+#include "sched/still.h"
 #include "schema.h"
 
 #define MAX_RECORDS 64
@@ -57,10 +60,13 @@ static u32 nr_exited;
 static u64 user_us;  /* of all exited processes, including those without a record */
 static u64 total_us; /* from the first record of the telemetry to the last sample */
 
-void summary_stop(void)
+/* The last sample has been taken: the costs of the run are counted up to here. */
+static void summary_stop(void)
 {
 	total_us = telemetry_span_us();
 }
+
+AT_STAGE(report, 20, summary_stop);
 
 /* Converts page-cycles to page-milliseconds. */
 static u64 page_ms(u64 page_cycles)
@@ -190,10 +196,12 @@ static void exited(struct task_struct *t)
 	nr_exited++;
 }
 
-void summary_init(void)
+static void summary_init(void)
 {
 	listen_exit(exited);
 }
+
+AT_STAGE(first, 20, summary_init);
 
 /* Returns the exit status, or the negative number of the signal that ended it. */
 static int exit_status(const struct record *r)
@@ -260,8 +268,13 @@ static void print_system(void)
 		printk("policy violations: %u\n", policy_violations());
 }
 
-void summary_print(int status)
+/* Prints the table of a run and writes the telemetry's "end". */
+static void summary_print(void)
 {
+	int status = power_off_status;
+
+	if (!run_mode())
+		return;
 	printk("\n%5s %-12s %6s %13s %8s %8s %8s %8s %12s %12s %13s %8s\n", "PID", "COMMAND",
 	       "EXIT", "TURNAROUND_MS", "USER_MS", "MINFLT", "MAJFLT", "RSS_KIB", "C_B_PAGE_S",
 	       "C_D_PAGE_S", "KERNEL_PAGE_S", "GAMMA_US");
@@ -275,3 +288,20 @@ void summary_print(int status)
 	RECORD_END(EMIT);
 	telemetry_end();
 }
+
+AT_STAGE(report, 60, summary_print);
+
+static void run_reports(void)
+{
+	run_stage(report);
+}
+
+/* The clock stands still: the reports' length depends on the samples taken so far. */
+static void report_run(void)
+{
+	irq_disable(); /* for good */
+	timer_disarm();
+	still(run_reports);
+}
+
+AT_STAGE(end, 90, report_run);

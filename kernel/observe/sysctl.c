@@ -93,7 +93,4 @@ static const struct proc_file files[] = {
 	{ 0 },
 };
 
-void sysctl_init(void)
-{
-	proc_register(files);
-}
+PROC_FILES(files);

@@ -6,6 +6,7 @@
 #include "drivers/serial.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/guard_core.h"
@@ -15,6 +16,7 @@
 #include "mm/zone.h"
 #include "observe/events.h"
 #include "proc/task.h"
+#include "sched/still.h"
 #include "schema.h"
 
 static bool enabled = true;
@@ -216,7 +218,7 @@ static void send_zones(void)
 	telemetry_close(']');
 }
 
-void telemetry_init(void)
+static void telemetry_init(void)
 {
 	listen_violation(violation);
 	listen_policy_switch(policy_switched);
@@ -224,10 +226,19 @@ void telemetry_init(void)
 	listen_new_mm(telemetry_mm);
 }
 
-void telemetry_start(void)
+AT_STAGE(first, 10, telemetry_init);
+
+static void write_start(void)
 {
 	if (!telemetry_begin("start"))
 		return;
 	RECORD_START(EMIT);
 	telemetry_end();
 }
+
+static void telemetry_start(void)
+{
+	still(write_start);
+}
+
+AT_STAGE(parts, 10, telemetry_start);

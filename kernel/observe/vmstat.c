@@ -18,8 +18,6 @@
 #include "mm/zone.h"
 #include "proc/task.h"
 
-u64 vm_events[NR_VM_EVENTS];
-
 const char *const vm_event_names[NR_VM_EVENTS] = {
 #define X(name, meaning) #name,
 	COUNTERS(X)
@@ -180,10 +178,5 @@ static const struct proc_file files[] = {
 
 static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
 
-void vmstat_init(void)
-{
-	proc_register(files);
-	proc_register_pid(pid_files);
-	sysctl_init();
-	smaps_init();
-}
+PROC_FILES(files);
+PROC_PID_FILES(pid_files);

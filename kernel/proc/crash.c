@@ -5,12 +5,11 @@
  * A kernel thread does it, after everything else has started. Each way uses an address or a
  * condition that the compiler cannot evaluate; otherwise it would optimise the error away.
  */
-#include "proc/crash.h"
-
 #include "arch/irq.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "proc/task.h"
 
@@ -97,8 +96,10 @@ static void crash(void *arg)
 	way();
 }
 
-void crash_init(void)
+static void crash_init(void)
 {
 	if (way)
 		kthread_create("crash", 0, crash, NULL);
 }
+
+AT_STAGE(parts, 50, crash_init);

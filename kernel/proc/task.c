@@ -15,11 +15,11 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
+#include "lib/stages.h"
 #include "lib/string.h"
 #include "main.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
-#include "observe/fail.h"
 #include "sched/timer.h"
 
 #define FIRST_PID 2 /* 1 is init */
@@ -201,12 +201,12 @@ static void init_start(void *arg)
 	int err;
 
 	(void)arg;
-	start_disks();
+	run_stage(disks);
 	t->sig.hand = sighand_alloc();
 	t->files = files_create();
 	if (!t->sig.hand || !t->files)
 		panic("no memory for init");
-	mount_disks();
+	run_stage(mounts);
 	err = vfs_open("/dev/console", O_RDWR, 0, &console);
 	if (err)
 		panic("/dev/console cannot be opened: error %d", -err);
@@ -218,7 +218,7 @@ static void init_start(void *arg)
 	err = do_execve("/init", argv, envp, true);
 	if (err)
 		panic("/init cannot be started: error %d", -err);
-	fail_init_runs();
+	run_stage(running);
 	thread_enter_user();
 }
 

@@ -3,8 +3,8 @@
  *
  * An idle machine has no tick. The hardware timer is armed for the earliest timer that may wake the
  * machine. Without one, the machine sleeps until a device interrupts, and the watchdog is paused.
- * If there is nothing to wait for (a run= boot reads no input, and every request to a device has a
- * timer running), no task will ever run again: that is a deadlock, and is reported at once.
+ * If no input can come either (start-up says so, and every request to a device has a timer
+ * running), no task will ever run again: that is a deadlock, and is reported at once.
  *
  * Idle time is iowait while some task sleeps with in_iowait set, and is settled when that changes.
  * Work of interrupt handlers meanwhile counts as idle.
@@ -14,11 +14,11 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "lib/assert.h"
-#include "main.h"
 #include "observe/events.h"
 #include "sched/timer.h"
 
 static bool idling; /* irq */
+static void (*deadlock)(void); /* NULL: input may wake a task */
 static u64 idle_since, idle_cycles, iowait_cycles;
 
 void idle_settle(void)
@@ -48,8 +48,8 @@ static void wait_for_interrupt(void)
 {
 	timer_enter_idle();
 	if (!timer_next_ns()) {
-		if (run_mode())
-			hang("every task sleeps and nothing is left that could wake one");
+		if (deadlock)
+			deadlock();
 		watchdog_pause();
 	}
 	cpu_idle_wait();
@@ -71,9 +71,10 @@ static void idle_until_work(void)
 	tick_resume();
 }
 
-void __noreturn cpu_idle(void)
+void __noreturn cpu_idle(void (*at_deadlock)(void))
 {
 	ASSERT(current == &idle_task);
+	deadlock = at_deadlock;
 	irq_disable();
 	timer_leave_idle();
 	tick_resume();

@@ -2,7 +2,13 @@
  * The table of system calls. Each call is in the file named after its area. These functions are
  * thin: each checks its arguments and copies them in, without side effects, and then calls the part
  * of the kernel that does the work. Numbers, structures and errors are those of Linux on i386.
+ *
+ * Each name of a call is here a weak alias of sys_none. The file that implements the call overrides
+ * the alias when the kernel is linked; in a kernel without that file, the call returns -ENOSYS.
  */
+/* The aliases below have other parameters than sys_none, which reads none of them. */
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+
 #include "syscall/table.h"
 #include "calls.h"
 #include "errno.h"
@@ -14,6 +20,17 @@ static long sys_none(void)
 {
 	return -ENOSYS;
 }
+
+#define PRAGMA(text) _Pragma(#text)
+#define SYSCALL(nr, name, ...) PRAGMA(weak sys_##name = sys_none)
+#define SYSCALL0(nr, name) PRAGMA(weak sys_##name = sys_none)
+#define SAME(nr, name, other)
+#define NONE(nr, name)
+#include "list.h"
+#undef SYSCALL
+#undef SYSCALL0
+#undef SAME
+#undef NONE
 
 /* calls.h explains why every function may be called with six words. */
 #define ENTRY(nr, called, function)                                                                \

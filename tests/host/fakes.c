@@ -16,19 +16,17 @@ char *host_ram;
 struct page *mem_map;
 u32 max_pfn;
 struct zone zones[MAX_ZONES];
-bool fail_on;
 u32 host_fail_in;
 
-bool fail_count_alloc(void)
-{
-	return false;
-}
-
-enum fail_how fail_count_request(const struct block_device *bdev, u32 sector, bool write)
+static enum fail_how count_request(const struct block_device *bdev, u32 sector, bool write)
 {
 	(void)bdev, (void)sector, (void)write;
 	return host_fail_in && !--host_fail_in ? FAILS : FAILS_NOT;
 }
+
+bool (*fail_count_alloc)(void);
+enum fail_how (*fail_count_request)(const struct block_device *bdev, u32 sector,
+				    bool write) = count_request;
 
 void panic(const char *fmt, ...)
 {

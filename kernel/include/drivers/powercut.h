@@ -25,7 +25,4 @@ void powercut_open(u32 store_pfn, u32 cache_pfn, u64 cache_bytes);
  */
 void powercut_before(const struct request *rq);
 
-/* At power-off: prints a message if the power was to be cut and was not. */
-void powercut_report(void);
-
 #endif

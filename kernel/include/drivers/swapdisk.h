@@ -17,7 +17,7 @@ u32 swapdisk_find(void);
 
 /* Prints and returns the disk found. Returns NULL for swap=none or a partition. */
 struct block_device *swapdisk_open(void);
-/* The same for a partition, after disks_scan. Returns NULL if swap= names no partition. */
+/* The same for a partition, after the partition tables have been read. Returns NULL if swap= names no partition. */
 struct block_device *swapdisk_open_partition(void);
 
 #endif

@@ -26,15 +26,19 @@ struct proc_pid_file {
 	void (*show)(struct seq_file *m, struct task_struct *t);
 };
 
-/* Tables end with an entry without a path. They are kept, not copied. Called at boot, after
- * vfs_init. Panics if a name is taken. */
-void proc_register(const struct proc_file *table);
-void proc_register_pid(const struct proc_pid_file *table);
+/*
+ * PROC_FILES(files); registers a table from the file in which it stands. The table ends with an
+ * entry without a path. The linker puts pointers to all tables side by side, and procfs.c makes
+ * their files at boot. Two files of the same name make it panic.
+ */
+#define PROC_FILES(table)                                                                          \
+	static const struct proc_file *const table##_entry                                         \
+		__attribute__((used, section(".proc_files"))) = (table)
+#define PROC_PID_FILES(table)                                                                      \
+	static const struct proc_pid_file *const table##_entry                                     \
+		__attribute__((used, section(".proc_pid_files"))) = (table)
 
 /* Prints the line of a region in /proc/<pid>/maps. */
 void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma);
-
-/* /proc itself, and the files that belong to no other part of the kernel. */
-void procfs_init(void);
 
 #endif

@@ -29,6 +29,5 @@ long shm_attach(u32 id, u32 addr, u32 flags);
 long shm_detach(u32 addr);
 /* IPC_RMID, IPC_SET (mode and owner from *ds), IPC_STAT (to *ds). Returns 0 or -EINVAL. */
 long shm_control(u32 id, u32 cmd, struct shmid_ds *ds);
-void shm_init(void); /* registers /proc/sysvipc/shm */
 
 #endif

@@ -308,8 +308,6 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 	      const char *options);
 /* Returns 0, -EBUSY if the file system is in use, or -EINVAL if nothing is mounted there. */
 int vfs_umount(const char *path, bool follow);
-/* Mounts the device that root= names on /. Panics if that fails. Called by the first process. */
-void mount_disks(void);
 /* Writes back everything dirty and waits. Returns 0 or the first error. */
 int vfs_sync(void);
 /* For the file system of inode. */
@@ -317,9 +315,6 @@ int vfs_syncfs(struct inode *inode);
 int vfs_statfs(struct inode *inode, struct kstatfs *st);
 /* Writes back an open file and its metadata, and waits. */
 int vfs_fsync(struct file *f);
-/* Evicts unused names and inodes of devices, more of them the lower the priority (DEF_PRIORITY to
- * 0). Returns the number evicted. Never sleeps. */
-u32 vfs_shrink(int priority);
 /* Evicts all unused clean names and inodes. */
 void vfs_drop_caches(void);
 /* Evicts the clean, unused pages of files. Never sleeps. */
@@ -368,8 +363,6 @@ void inode_mark_dirty(struct inode *inode);
 int inode_sync(struct inode *inode, bool data);
 /* Gives an inode of /dev's superblock a name there. Boot only. Panics if the name is taken. */
 void dev_register(const char *name, struct inode *inode);
-/* Adds the nodes of all block devices, once they are known. */
-void dev_add_disks(void);
 /* Sets the default operations of a FIFO, a device or a directory by mode and rdev; otherwise none. */
 void inode_set_special(struct inode *inode);
 

@@ -19,10 +19,6 @@ struct seq_file;
 
 /* observe/check.c: prints "ok", or which numbers are inconsistent. */
 void vm_check_show(struct seq_file *m);
-/* Register /proc files; sysctl_init (observe/sysctl.c): those of /proc/sys/vm. */
-void vmstat_init(void);
-void sysctl_init(void);
-void smaps_init(void); /* smaps files of processes */
 
 #define stat_count(name) ((void)vm_events[VM_##name]++)
 #define stat_add(name, n) ((void)(vm_events[VM_##name] += (n)))

@@ -6,8 +6,4 @@
 
 extern u32 profile_hz; /* 0: off */
 
-void profile_init(void);
-/* Sends the counts as telemetry. */
-void profile_report(void);
-
 #endif

@@ -27,26 +27,10 @@ void telemetry_open(const char *name, char bracket);
 void telemetry_close(char bracket);
 
 bool telemetry_on(void);
-/* Registers for the events that become lines. */
-void telemetry_init(void);
-/* Writes the first line. */
-void telemetry_start(void);
 /* Time from the first record to the last, or to now if telemetry is off. */
 u64 telemetry_span_us(void);
 
-/* observe/sample.c: starts sampling; takes one last sample. */
-void sample_init(void);
+/* observe/sample.c: takes a sample. */
 void sample_now(void);
-
-/* observe/pressure.c: records what a verdict needs, ten times a second; records it once more. */
-void pressure_init(void);
-void pressure_now(void);
-
-/* observe/summary.c: saves the costs of each process when it ends. */
-void summary_init(void);
-/* The last sample has been taken: the costs of the run are counted up to here. */
-void summary_stop(void);
-/* Prints the table of a run and writes the telemetry's "end". */
-void summary_print(int status);
 
 #endif

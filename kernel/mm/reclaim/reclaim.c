@@ -15,13 +15,13 @@
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
-#include "fs/vfs.h"
 #include "lib/assert.h"
 #include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/oom.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
+#include "mm/shrinkers.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
@@ -381,8 +381,7 @@ u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 		to_evict += scan.act == VM_EVICT;
 		taken += work_on(page, scan.act);
 	}
-	if (vfs_shrink(priority))
-		nr_reclaimed += slab_reap();
+	nr_reclaimed += shrink_caches(priority);
 	swap_write_flush();
 	nr_given = given;
 	nr_to_evict = to_evict;

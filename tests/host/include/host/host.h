@@ -8,7 +8,7 @@
 
 extern jmp_buf *host_panic_exit; /* the target of panic(); NULL: it aborts the program */
 extern char host_panic_message[256];
-/* The request with this number, counted from now on, fails if fail_on is set; 0: none. */
+/* The request with this number, counted from now on, fails; 0: none. */
 extern u32 host_fail_in;
 
 /* Expects the statement to end in panic(), like a failed ASSERT. */
