@@ -9,7 +9,7 @@
 #include "drivers/tty.h"
 #include "lib/assert.h"
 #include "lib/string.h"
-#include "proc/random.h"
+#include "lib/random.h"
 #include "proc/task.h"
 
 #define DEV(major, minor) ((major) << 8 | (minor))

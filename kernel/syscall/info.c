@@ -12,7 +12,7 @@
 #include "mm/mm.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
-#include "proc/random.h"
+#include "lib/random.h"
 #include "proc/rusage.h"
 #include "proc/task.h"
 
