@@ -31,6 +31,7 @@
 #include "mm/zone.h"
 #include "proc/crash.h"
 #include "proc/task.h"
+#include "sched/task.h"
 #include "sched/sched.h"
 #include "sched/still.h"
 #include "observe/fail.h"

@@ -10,7 +10,7 @@
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "lib/random.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define DEV(major, minor) ((major) << 8 | (minor))
 #define RANDOM_CHUNK 256u

@@ -31,7 +31,7 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;

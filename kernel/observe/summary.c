@@ -22,7 +22,7 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "schema.h"
 
 #define MAX_RECORDS 64

@@ -14,7 +14,7 @@
 #include "mm/reclaim.h"
 #include "mm/zone.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "schema.h"
 
 static bool enabled = true;

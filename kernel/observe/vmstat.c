@@ -16,7 +16,7 @@
 #include "mm/swap.h"
 #include "mm/vmalloc.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 u64 vm_events[NR_VM_EVENTS];
 

@@ -12,7 +12,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 static volatile u32 zero;
 

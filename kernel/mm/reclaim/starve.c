@@ -31,7 +31,7 @@
 #include "arch/time.h"
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define STARVED_AFTER 2u
 #define TURN_FAULTS 16u

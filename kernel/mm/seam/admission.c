@@ -13,7 +13,7 @@
 #include "mm/policy_core.h"
 #include "mm/rules.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 

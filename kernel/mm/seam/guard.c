@@ -12,7 +12,7 @@
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/sched.h"
 
 #define NONE "none"

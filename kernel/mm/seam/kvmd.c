@@ -10,7 +10,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
 

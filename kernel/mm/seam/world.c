@@ -18,7 +18,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 const u32 world_check_every = 256;
 

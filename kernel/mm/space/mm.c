@@ -20,7 +20,7 @@
 #include "mm/rmap.h"
 #include "mm/slab.h"
 #include "mm/starve.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 LIST_HEAD(mm_list);
 struct page *zero_page;
