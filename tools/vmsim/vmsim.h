@@ -5,7 +5,7 @@
  *	seam.c    reports broken rules. The kernel's own files mm/seam/{rules,hooks,handover,timer}.c,
  *	          also linked here, define the rules and the owner of each page
  *	memory.c  pages and frames, faults, time: mm/space/fault.c, mm/reclaim/frames.c,
- *	          mm/seam/admission.c
+ *	          mm/control/admission.c
  * 	reclaim.c frees frames: mm/reclaim/reclaim.c
  * 	api.c     the functions that a policy may call
  * 	report.c  the output, as JSON

@@ -1,5 +1,5 @@
 /* The core's side of the guard interface: the hooks as the rest of mm/ calls them
- * (mm/seam/rules.c), and the choice of guards (mm/seam/guard.c). */
+ * (mm/seam/rules.c), and the choice of guards (mm/control/choose_guards.c). */
 #ifndef MM_GUARD_CORE_H
 #define MM_GUARD_CORE_H
 

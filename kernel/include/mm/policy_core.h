@@ -72,7 +72,7 @@ void policy_require_hooks(const struct vm_policy *policy);
 /* Makes `next` the policy and gives it every page. broken: calls no more hooks of the old policy. */
 void policy_take_over(const struct vm_policy *next, bool broken);
 
-/* Choosing the policy (mm/seam/switch.c). Switches at run time. Returns 0, -EINVAL if there is no
+/* Choosing the policy (mm/control/switch.c). Switches at run time. Returns 0, -EINVAL if there is no
  * such policy, -EPERM if that policy broke a rule, or the error of its init. */
 int policy_switch(const char *name);
 /* Is the active policy the fallback, which replaces policies that break a rule? */
@@ -89,7 +89,7 @@ u32 policy_violations(void);
 /* Registers listeners for ticks and panics. */
 void seam_init(void);
 
-/* Admission (mm/seam/admission.c). */
+/* Admission (mm/control/admission.c). */
 bool admission_asks(void); /* can the policy or a guard hold processes back? */
 bool admission_grants(struct mm_struct *mm); /* may this process run now? */
 void policy_admit_current(void); /* sleeps until current may run */
@@ -97,7 +97,7 @@ void admission_recheck(void); /* asks again for all processes, running or held b
 u32 admission_nr_waiting(void);
 u32 admission_most_waiting(void); /* largest number at the same time since boot */
 
-/* The thread that calls the ticks (mm/seam/kvmd.c). */
+/* The thread that calls the ticks (mm/control/kvmd.c). */
 void kvmd_init(void);
 /* A process is held back: from now on the policy's tick is called even while the machine is idle. */
 void kvmd_must_tick(void);

@@ -2,7 +2,7 @@
  * The rules of the policy and guard interfaces (mm/policy.h, mm/guard.h), and what the rules need
  * from their environment, the "world".
  *
- * mm/seam/rules.c and mm/seam/timer.c are compiled into three worlds: the kernel (mm/seam/world.c),
+ * mm/seam/rules.c and mm/seam/timer.c are compiled into three worlds: the kernel (mm/control/violation.c),
  * the policy simulator (tools/vmsim) and the host tests (tests/host). So what a policy may do, what is
  * checked and how a broken rule is worded is the same in all of them. Only its consequences differ.
  *

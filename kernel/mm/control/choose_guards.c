@@ -3,7 +3,7 @@
  * a guard may call in addition to those of policies.
  *
  * `none` means that there is no guard and no hook is called. mm/seam/guard_hooks.c calls the hooks;
- * mm/seam/world.c switches off a guard that breaks a rule.
+ * mm/control/violation.c switches off a guard that breaks a rule.
  */
 #include "mm/guard_core.h"
 
