@@ -22,6 +22,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"

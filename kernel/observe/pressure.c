@@ -10,6 +10,7 @@
  */
 #include "mm/demand.h"
 #include "mm/mm.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"

@@ -23,6 +23,7 @@
 #include "lib/printf.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"

@@ -15,6 +15,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "main.h"
+#include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"

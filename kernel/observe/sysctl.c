@@ -7,6 +7,7 @@
 #include "fs/vfs.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
 #include "mm/vmstat.h"

@@ -7,6 +7,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/pagelist.h"

@@ -13,6 +13,7 @@
 #include "errno.h"
 #include "internal.h"
 #include "lib/printf.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "proc/alarm.h"
 

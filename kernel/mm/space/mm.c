@@ -20,6 +20,7 @@
 #include "mm/rmap.h"
 #include "mm/slab.h"
 #include "mm/starve.h"
+#include "observe/events.h"
 #include "sched/current.h"
 
 LIST_HEAD(mm_list);
@@ -179,7 +180,7 @@ void mm_destroy(struct mm_struct *mm)
 	}
 	pgd_destroy(mm->pgd);
 	kmem_cache_free(mm_cache, mm);
-	admission_recheck();
+	event_mm_freed(NULL);
 }
 
 /* Faults in a page of mm for writing and returns it in *page. Returns 0 or -errno. */
