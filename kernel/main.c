@@ -18,6 +18,7 @@
 #include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -25,6 +26,7 @@
 #include "mm/swap.h"
 #include "mm/zone.h"
 #include "proc/task.h"
+#include "sched/task.h"
 #include "sched/sched.h"
 
 char run_command[512];

@@ -8,7 +8,7 @@
 
 #include "arch/irq.h"
 #include "errno.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define NR_BIOS 32
 

@@ -19,7 +19,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "observe/fail.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define LIMIT_NS 30000000000ull
 #define FAIL_NS 1000000u

@@ -16,7 +16,7 @@
 #include "drivers/serial.h"
 #include "errno.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 

@@ -10,8 +10,8 @@
 #include "lib/assert.h"
 #include "lib/stages.h"
 #include "lib/string.h"
-#include "proc/random.h"
-#include "proc/task.h"
+#include "lib/random.h"
+#include "sched/current.h"
 
 #define DEV(major, minor) ((major) << 8 | (minor))
 #define RANDOM_CHUNK 256u

@@ -10,7 +10,7 @@
 
 #include "lib/string.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 struct files_struct *files_create(void)
 {

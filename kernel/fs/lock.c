@@ -15,7 +15,7 @@
 
 #include "fs/lock.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 struct file_lock {
 	struct file_lock *next;

@@ -13,7 +13,7 @@
 
 #include "lib/string.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MAX_LINKS 40
 

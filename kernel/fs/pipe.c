@@ -25,7 +25,7 @@
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define PIPE_PAGES 16u
 #define PIPE_SIZE (PIPE_PAGES * PAGE_SIZE)

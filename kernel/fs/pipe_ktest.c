@@ -7,7 +7,7 @@
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define USER_BYTES (20 * PAGE_SIZE)
 

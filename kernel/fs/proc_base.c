@@ -15,7 +15,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/sched.h"
 #include "syscall/table.h"
 

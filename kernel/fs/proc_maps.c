@@ -3,7 +3,7 @@
 
 #include "fs/vfs.h"
 #include "mm/mm.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define NAME_COLUMN 49u /* column of the name on 32-bit Linux */
 

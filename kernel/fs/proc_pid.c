@@ -12,7 +12,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/page.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 #define PAGE_KIB (PAGE_SIZE >> 10)
 #define TTY_NR (5u << 8 | 1) /* /dev/console */

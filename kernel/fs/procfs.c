@@ -21,7 +21,7 @@
 #include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 #define MIN_TEXT 1024u
 #define MAX_TEXT (128u << 10) /* kmalloc's limit */

@@ -6,7 +6,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 static char text[8192];
 

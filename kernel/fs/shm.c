@@ -18,7 +18,7 @@
 #include "lib/printf.h"
 #include "lib/seq_file.h"
 #include "mm/mm.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MAX_SEGMENTS 128u
 #define SEQ_STEP 32768u /* an identifier is SEQ_STEP times the sequence number, plus the index */

@@ -3,7 +3,7 @@
 #include "arch/uaccess.h"
 #include "lib/ktap.h"
 #include "mm/mm.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 static struct mm_struct *before; /* current's address space, restored at the end */
 

@@ -11,6 +11,7 @@
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 
 #define TOP "/ktest"

@@ -16,7 +16,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 struct totals {
 	u32 anon, file, swap;       /* entries of one address space */

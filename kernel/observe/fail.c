@@ -29,7 +29,7 @@
 #include "lib/stages.h"
 #include "lib/string.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MAX_CALLERS 6u
 #define VALID                                                                                      \

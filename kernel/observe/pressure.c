@@ -11,6 +11,7 @@
 #include "mm/demand.h"
 #include "lib/stages.h"
 #include "mm/mm.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"

@@ -24,6 +24,7 @@
 #include "lib/seq_file.h"
 #include "lib/stages.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -32,7 +33,7 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "schema.h"
 
 static u32 sample_ms = 100, sample_percent = 1, wss_tau_ms = 1000;

@@ -17,6 +17,7 @@
 #include "lib/stages.h"
 #include "lib/string.h"
 #include "main.h"
+#include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -24,8 +25,8 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/events.h"
-#include "proc/task.h"
 #include "sched/still.h"
+#include "sched/task.h"
 #include "schema.h"
 
 #define MAX_RECORDS 64

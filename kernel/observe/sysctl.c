@@ -7,10 +7,11 @@
 #include "fs/vfs.h"
 #include "lib/param.h"
 #include "lib/seq_file.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 static void show(struct seq_file *m, const char *param)
 {

@@ -7,6 +7,7 @@
 #include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/pagelist.h"
@@ -16,7 +17,7 @@
 #include "mm/swap.h"
 #include "mm/vmalloc.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 const char *const vm_event_names[NR_VM_EVENTS] = {
 #define X(name, meaning) #name,

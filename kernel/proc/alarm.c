@@ -6,7 +6,7 @@
  */
 #include "proc/alarm.h"
 #include "arch/time.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 static void alarm_fire(struct timer *timer)
 {

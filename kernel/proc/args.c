@@ -19,7 +19,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
-#include "proc/random.h"
+#include "lib/random.h"
 
 #define ARG_MAX (128u << 10)
 #define ARGS_FIRST_SIZE 1024u

@@ -11,7 +11,7 @@
 #include "lib/printf.h"
 #include "lib/stages.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 static volatile u32 zero;
 

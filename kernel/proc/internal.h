@@ -8,9 +8,6 @@
 
 struct inode;
 
-#define INIT_PID 1
-#define PID_MAX 32767
-
 /* For the result of a function that returns an address or -errno. */
 static inline bool is_error(long value)
 {
@@ -19,10 +16,6 @@ static inline bool is_error(long value)
 
 /* task.c */
 extern struct task_struct *init_process; /* pid 1; NULL: not yet started */
-/* Returns a task with a kernel stack, otherwise empty, or NULL if out of memory. */
-struct task_struct *task_alloc(const char *comm);
-/* Gives t a pid and adds it to task_list. pid 0: the next free one. */
-void task_publish(struct task_struct *t, int pid);
 /* Frees everything that t still owns. Not for current. t may be unpublished. */
 void task_free(struct task_struct *t);
 struct sighand *sighand_alloc(void); /* all default; NULL: out of memory */

@@ -1,29 +1,7 @@
 /* Resources used by a task. Times come from its accounts, which are exact. */
 #include "proc/rusage.h"
-#include "arch/irq.h"
-#include "arch/time.h"
 #include "mm/mm.h"
-#include "proc/task.h"
-
-static u64 account_ns(struct task_struct *t, enum acct account)
-{
-	unsigned long flags = irq_save();
-
-	if (t == current)
-		acct_settle(&t->acct);
-	irq_restore(flags);
-	return cycles_to_ns(t->acct.cycles[account]);
-}
-
-u64 task_utime_ns(struct task_struct *t)
-{
-	return account_ns(t, ACCT_USER);
-}
-
-u64 task_stime_ns(struct task_struct *t)
-{
-	return account_ns(t, ACCT_KERNEL);
-}
+#include "sched/task.h"
 
 static struct timeval32 to_timeval(u64 ns)
 {

@@ -26,6 +26,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "observe/events.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 
 #define TICK_NS 4000000u /* HZ = 250 */
@@ -110,7 +111,7 @@ void schedule(void)
 	}
 	irq_enable();
 	if (unlikely(!list_empty(&dead_tasks)))
-		task_reap_dead();
+		event_reap(NULL);
 }
 
 /* Makes a task runnable and checks if it preempts the running one. */
@@ -241,6 +242,7 @@ void sched_init(void)
 	idle_task.se.weight = fair_weight(0);
 	idle_task.acct.since = cycles_now();
 	timer_setup(&tick, tick_fire, true);
+	tasks_init();
 	loadavg_init();
 	psi_init();
 }

@@ -3,7 +3,7 @@
 #define SCHED_INTERNAL_H
 
 #include "fair.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "types.h"
 
 extern struct fair_rq fair_rq;

@@ -4,7 +4,7 @@
 #include "arch/time.h"
 #include "internal.h"
 #include "lib/seq_file.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/timer.h"
 
 static struct psi psi; /* irq */

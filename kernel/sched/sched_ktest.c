@@ -5,6 +5,7 @@
 #include "internal.h"
 #include "lib/ktap.h"
 #include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
 

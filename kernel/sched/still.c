@@ -16,6 +16,7 @@
 #include "arch/time.h"
 #include "internal.h"
 #include "observe/events.h"
+#include "sched/task.h"
 
 #define SPARE 1000u /* cycles for moving the stamps, */
 #define SPARE_PER_TASK 50u

@@ -13,7 +13,7 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "internal.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/wait.h"
 
 static struct rb_root timers; /* irq */

@@ -14,7 +14,7 @@
 #include "sched/wait.h"
 #include "arch/irq.h"
 #include "lib/assert.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 void wait_prepare(struct wait_queue *wq, struct wait_entry *e, bool interruptible)
 {

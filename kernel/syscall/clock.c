@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "proc/alarm.h"
 #include "proc/rusage.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
 

@@ -6,7 +6,7 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define IOV_MAX 1024u
 #define IOV_FEW 8u

@@ -3,7 +3,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "proc/task.h"
+#include "sched/task.h"
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 

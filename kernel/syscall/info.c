@@ -12,9 +12,10 @@
 #include "mm/mm.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
-#include "proc/random.h"
+#include "lib/random.h"
 #include "proc/rusage.h"
 #include "proc/task.h"
+#include "sched/task.h"
 
 #define TICK_NS 10000000u /* unit of times(2): 100 per second */
 #define RLIM_INFINITY UINT32_MAX

@@ -5,7 +5,7 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "mm/mm.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 enum { MCL_CURRENT = 1, MCL_FUTURE = 2 };
 

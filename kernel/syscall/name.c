@@ -5,7 +5,7 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 enum { X_OK = 1, W_OK = 2, R_OK = 4 };
 

@@ -3,7 +3,7 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 long sys_linkat(int from_dir, const char *from, int to_dir, const char *to, u32 flags)
 {

@@ -4,7 +4,7 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 /* Stores the inode where a path starts; NULL: the working directory or the root. Returns 0, -EBADF
  * or -ENOTDIR. */

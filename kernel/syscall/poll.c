@@ -7,7 +7,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/timer.h"
 
 struct pollfd {

@@ -2,7 +2,8 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "proc/task.h"
+#include "proc/signal.h"
+#include "sched/task.h"
 
 enum { SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK };
 

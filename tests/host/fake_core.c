@@ -4,8 +4,6 @@
 #include "lib/future.h"
 #include "mm/guard.h"
 #include "mm/slab.h"
-#include "mm/starve.h"
-#include "mm/swap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +20,6 @@ static const struct page_id no_id;
 /* Functions that mm/seam/rules.c needs from its environment. */
 
 const u32 world_check_every = 1; /* and once more for every 16 pages */
-u32 swap_nr_free = 1;
-struct mm_struct *starved_mm;
-
-bool starve_kept(const struct page *page)
-{
-	(void)page;
-	return false;
-}
 
 void world_violation(const struct violation *v)
 {
@@ -213,6 +203,7 @@ void core_start(const struct vm_policy *policy, u32 nr_frames)
 		core_set_zone(pfn, ZONE_NORMAL);
 	core_frames = nr_frames;
 	core_nr_errors = 0;
+	swap_nr_free = 1;
 	policy_start(policy);
 }
 

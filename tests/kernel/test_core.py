@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from guest import Result, boot
 from making import make
-from tidemark import qemu
+from tidemark.machine import qemu
 
 CORE = qemu.ROOT / "docs/guide/core.txt"
 SMALL = qemu.ROOT / "tests/kernel/core/small.txt"

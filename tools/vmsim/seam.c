@@ -3,19 +3,9 @@
 
 #include "arch/time.h"
 #include "lib/printf.h"
-#include "mm/starve.h"
 #include <unistd.h>
 
 const u32 world_check_every = CHECK_EVERY;
-u32 swap_nr_free = UINT32_MAX; /* the swap area is never full */
-struct mm_struct *starved_mm; /* no process is starved */
-
-bool starve_kept(const struct page *page)
-{
-	(void)page;
-	return false;
-}
-
 static struct vm_scan *scanning; /* the scan of the select call in progress */
 
 const struct vm_policy *seam_policy(void)
@@ -51,6 +41,7 @@ u64 cycles_now(void)
 
 void seam_start(void)
 {
+	swap_nr_free = UINT32_MAX; /* the swap area is never full */
 	policy_start(seam_policy());
 	policy_call_mm_init(&sim_mm);
 }

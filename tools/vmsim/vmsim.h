@@ -11,7 +11,7 @@
  *	seam.c    reports broken rules. The kernel's own files mm/seam/{rules,hooks,handover,timer}.c,
  *	          also linked here, define the rules and the owner of each page
  *	reclaim.c frees frames: mm/reclaim/reclaim.c
- *	process.c references, faults, time: mm/space/fault.c, mm/seam/admission.c
+ *	process.c references, faults, time: mm/space/fault.c, mm/control/admission.c
  *	script.c  instead of a reference string: locked pages, zones, few looks
  *	host.c    crashes, and hooks that never return
  *	main.c    options, and the reference string

@@ -16,7 +16,7 @@
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MXCSR_DEFAULT 0x1F80u
 #define FXSAVE_MXCSR 6      /* index of the word */

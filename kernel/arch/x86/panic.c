@@ -10,7 +10,7 @@
 #include "lib/printf.h"
 #include "mm/fault.h"
 #include "observe/events.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 static u32 panic_depth;
 

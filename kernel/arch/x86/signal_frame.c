@@ -12,7 +12,8 @@
 #include "errno.h"
 #include "internal.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "proc/signal.h"
+#include "sched/current.h"
 
 /* The first 76 bytes equal struct pt_regs. */
 struct sigcontext {

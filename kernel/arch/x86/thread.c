@@ -10,7 +10,7 @@
 #include "errno.h"
 #include "internal.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 struct switch_frame {
 	u32 di, si, bx, bp, ip;

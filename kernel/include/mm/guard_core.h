@@ -1,5 +1,5 @@
 /* The core's side of the guard interface: the hooks as the rest of mm/ calls them
- * (mm/seam/rules.c), and the choice of guards (mm/seam/guard.c). */
+ * (mm/seam/guard_hooks.c). */
 #ifndef MM_GUARD_CORE_H
 #define MM_GUARD_CORE_H
 
@@ -34,10 +34,8 @@ void guard_call_show(struct seq_file *m);
 /* Stops the machine if the guard lacks a required hook. */
 void guard_require_hooks(const struct vm_guard *guard);
 
-/* Must run before the command line is parsed, so that it may set any guard's parameters. */
-void guard_register_params(void);
-void guard_init(void);
-const char *guard_name(void);
-void guard_show(struct seq_file *m); /* /proc/vm/guard */
+/* Can the policy or a guard hold processes back? May this process run now? */
+bool admission_asks(void);
+bool admission_grants(struct mm_struct *mm);
 
 #endif

@@ -1,14 +1,12 @@
 /*
  * The core's side of the policy interface: the hooks as the rest of mm/ calls them, which track
- * ownership, check the rules and measure time (mm/seam/rules.c); and the choice of the active policy.
+ * ownership, check the rules and measure time (mm/seam/rules.c).
  */
 #ifndef MM_POLICY_CORE_H
 #define MM_POLICY_CORE_H
 
 #include "mm/hook_timer.h"
 #include "mm/policy.h"
-
-struct task_struct;
 
 extern const struct vm_policy *vm_policy; /* the active policy */
 extern u32 vm_nr_isolated;                /* pages that the core holds */
@@ -72,34 +70,13 @@ void policy_require_hooks(const struct vm_policy *policy);
 /* Makes `next` the policy and gives it every page. broken: calls no more hooks of the old policy. */
 void policy_take_over(const struct vm_policy *next, bool broken);
 
-/* Choosing the policy (mm/seam/switch.c). Switches at run time. Returns 0, -EINVAL if there is no
- * such policy, -EPERM if that policy broke a rule, or the error of its init. */
-int policy_switch(const char *name);
-/* Is the active policy the fallback, which replaces policies that break a rule? */
-bool policy_is_fallback(void);
-/* Switches to the fallback; the policy that was active is never used again. */
-void policy_fall_back(void);
-/* Must run before the command line is parsed, so that it may set any policy's parameters. */
-void policy_register_params(void);
-void policy_init(void);
-void policy_names(struct seq_file *m); /* "fifo clock 2q ws" */
-void policy_show(struct seq_file *m); /* /proc/vm/policy */
-u32 policy_violations(void);
+/* What reclaim tells the rules. */
 
-/* Registers listeners for ticks and panics. */
-void seam_init(void);
-
-/* Admission (mm/seam/admission.c). */
-bool admission_asks(void); /* can the policy or a guard hold processes back? */
-bool admission_grants(struct mm_struct *mm); /* may this process run now? */
-void policy_admit_current(void); /* sleeps until current may run */
-void admission_recheck(void); /* asks again for all processes, running or held back */
-u32 admission_nr_waiting(void);
-u32 admission_most_waiting(void); /* largest number at the same time since boot */
-
-/* The thread that calls the ticks (mm/seam/kvmd.c). */
-void kvmd_init(void);
-/* A process is held back: from now on the policy's tick is called even while the machine is idle. */
-void kvmd_must_tick(void);
+/* Free slots of the swap areas. With none, only pages that have a slot can be swapped out. */
+extern u32 swap_nr_free;
+/* The process whose turn it is (mm/starve.h), and a test for the pages kept for it; NULL: none, the
+ * normal case. */
+extern struct mm_struct *starved_mm;
+extern bool (*starve_kept)(const struct page *page);
 
 #endif

@@ -2,13 +2,12 @@
  * The rules of the policy and guard interfaces (mm/policy.h, mm/guard.h), and what the rules need
  * from their environment, the "world".
  *
- * mm/seam/rules.c and mm/seam/timer.c are compiled into three worlds: the kernel (mm/seam/world.c),
+ * mm/seam/rules.c and mm/seam/timer.c are compiled into three worlds: the kernel (mm/control/violation.c),
  * the policy simulator (tools/vmsim) and the host tests (tests/host). So what a policy may do, what is
  * checked and how a broken rule is worded is the same in all of them. Only its consequences differ.
  *
- * A world also provides the functions that policies and guards may call, mem_map and zones, a clock
- * for hooks (cycles_now, cycles_to_ns), swap_nr_free (mm/swap.h), and the pages kept for a starving
- * process (mm/starve.h).
+ * A world also provides the functions that policies and guards may call, mem_map and zones, and a clock
+ * for hooks (cycles_now, cycles_to_ns).
  */
 #ifndef MM_RULES_H
 #define MM_RULES_H

@@ -2,9 +2,7 @@
 #ifndef MM_STARVE_H
 #define MM_STARVE_H
 
-#include "mm/page.h"
-
-extern struct mm_struct *starved_mm; /* the process whose turn it is; NULL: none, the normal case */
+#include "mm/policy_core.h"
 
 /* A fault of current was served by reading a page. Starts a turn if current is starved. */
 void starve_note_major(u32 addr);
@@ -12,19 +10,12 @@ void starve_note_major(u32 addr);
 void starve_fault(u32 addr);
 
 bool starve_others_wait(void);
-bool starve_kept(const struct page *page);
 
 /* While this is true, every other task that needs a frame waits, by calls of reclaim_pause. Inline,
- * as is the next function: they are called at every fault and for every page scanned. */
+ * since it is called at every fault. */
 static inline bool starve_must_wait(void)
 {
 	return unlikely(starved_mm) && starve_others_wait();
-}
-
-/* Is the page kept for the instruction that starved? */
-static inline bool starve_keeps(const struct page *page)
-{
-	return unlikely(starved_mm) && starve_kept(page);
 }
 
 /* The address space ends: ends its turn, if any. */

@@ -14,7 +14,7 @@
 #define MM_SWAP_H
 
 #include "lib/assert.h"
-#include "mm/page.h"
+#include "mm/policy_core.h"
 #include "types.h"
 
 struct block_device;
@@ -66,8 +66,9 @@ struct swap_index {
 
 extern struct swap_index swap_index;
 extern struct swap_area swap_areas[MAX_SWAP_AREAS];
-/* Totals over all open areas: slots including the first ones; slots that can hold a page; free slots. */
-extern u32 swap_nr_slots, swap_nr_usable, swap_nr_free;
+/* Totals over all open areas: slots including the first ones; slots that can hold a page. swap_nr_free
+ * (mm/policy_core.h) counts the free slots. */
+extern u32 swap_nr_slots, swap_nr_usable;
 
 extern struct block_device *swap_bdev; /* the device named by swap=; NULL: none */
 

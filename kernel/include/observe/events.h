@@ -37,6 +37,8 @@ STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/
 	X(oom, struct task_struct)          /* task about to be killed for memory */               \
 	X(new_mm, struct task_struct)       /* task has a new address space, in which nothing ran */ \
 	X(exit, struct task_struct)         /* task exits; its memory and accounts are still intact */ \
+	X(mm_freed, void)                   /* an address space has ended: its frames are free */  \
+	X(reap, void)                       /* dead_tasks are off the CPU: they can be freed */    \
 	X(tick, void)                       /* irq: HZ times a second while anything runs */       \
 	X(idle_begins, void)                /* irq off: no task is runnable any more */            \
 	X(idle_ends, void)                  /* irq off: a task is runnable again */                \

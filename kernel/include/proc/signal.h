@@ -1,72 +1,15 @@
-/* Signals of the Linux i386 ABI. One pending bit per signal, no queues. */
+/* A task's handlers of signals, and which signals it blocks. Sending signals: sched/signal.h. */
 #ifndef PROC_SIGNAL_H
 #define PROC_SIGNAL_H
 
+#include "sched/signal.h"
 #include "types.h"
 
-struct task_struct;
-
-#define NSIG 64
-
-/* clang-format off */
-enum {
-	SIGHUP = 1, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGUSR1,
-	SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT, SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP,
-	SIGTTIN, SIGTTOU, SIGURG, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGWINCH, SIGIO, SIGPWR,
-	SIGSYS,
-};
-/* clang-format on */
-
-#define SIG_DFL 0u
-#define SIG_IGN 1u
-#define SA_SIGINFO 4u
-#define SA_RESTORER 0x04000000u
-#define SA_RESTART 0x10000000u
-#define SA_NODEFER 0x40000000u
-#define SA_RESETHAND 0x80000000u
-
-/* The layout used by rt_sigaction. */
-struct k_sigaction {
-	u32 handler, flags, restorer;
-	u64 mask;
-} __attribute__((packed));
-
-/* Saved with the first pending signal of a kind: the pid of its sender, or 0 for the kernel, with
- * SENT_TO_THREAD if tkill sent it. Real-time signals have none. */
-#define SENT_TO_THREAD 0x8000u
-#define NR_SENDERS 31
-
-struct sighand {
-	struct k_sigaction actions[NSIG];
-	u16 sender[NR_SENDERS]; /* irq: by sig - 1 */
-	u16 child_status; /* irq: of the child that sent SIGCHLD, as wait4 reports it */
-};
-
-struct signal_state {
-	u64 pending; /* irq: bit sig - 1 */
-	u64 blocked;
-	struct sighand *hand; /* NULL for kernel threads */
-};
-
-/* Marks sig pending for t, sent by the kernel, and wakes t if the signal matters to it. irq-safe.
- * sig 0: no effect. */
-void signal_send(struct task_struct *t, int sig);
-/* The same for a signal that a process sends. */
-void signal_send_from(struct task_struct *t, int sig, u32 sender);
-/* Sends SIGCHLD from a child that has exited. */
-void signal_parent(const struct task_struct *child);
-/* Sends to every task of a process group. Returns 0 or -ESRCH. irq-safe. */
-int signal_group(int pgid, int sig, u32 sender);
 /* Returns the origin of the signal that current takes now: si_code, pid and status of a siginfo. */
 void signal_origin(int sig, int *code, u32 *pid, u32 *status);
-/* Sends a fault signal to current. It cannot be blocked or ignored. */
-void force_signal(int sig, u32 addr);
-bool signal_pending(const struct task_struct *t);
 /* Sets current's mask of blocked signals, without SIGKILL and SIGSTOP. */
 void signal_set_blocked(u64 mask);
 /* Sets current's action for a signal. */
 void signal_set_action(int sig, const struct k_sigaction *sa);
-/* Returns true if SIGKILL is pending: stop long work and return. */
-bool fatal_signal_pending(const struct task_struct *t);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SCHED_ENTRY_H
 #define SCHED_ENTRY_H
 
-#include "proc/task.h"
+#include "sched/current.h"
 
 /* mm/space/young.c: ignores the use that ended the last fault. */
 void swallow_faulting_use(void);

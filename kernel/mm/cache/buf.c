@@ -11,7 +11,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/timer.h"
 
 #define MEMORY_TRIES 20u

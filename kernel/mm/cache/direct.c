@@ -27,7 +27,7 @@
 #include "mm/fault.h"
 #include "mm/mm.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MAX_BYTES (BIO_MAX_PIECES * PAGE_SIZE)
 

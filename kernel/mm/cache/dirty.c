@@ -6,7 +6,7 @@
 #include "arch/time.h"
 #include "internal.h"
 #include "mm/reclaim.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/wait.h"
 
 #define AROUND 16u /* pages on each side of a page that reclaim writes together with it */

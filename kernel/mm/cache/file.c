@@ -5,7 +5,7 @@
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/guard_core.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)
 

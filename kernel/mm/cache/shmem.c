@@ -34,7 +34,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 const struct cache_ops shmem_ops;
 

@@ -7,7 +7,7 @@
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 /* tools/plugin/files.c reads these fields */
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, inode) == 20);

@@ -17,7 +17,7 @@
 #include "internal.h"
 #include "lib/param.h"
 #include "limits.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
 

@@ -9,7 +9,7 @@
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/wait.h"
 
 #define NR_QUEUES 16

@@ -18,7 +18,7 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/fail.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define MAX_TRIES 16
 

@@ -13,7 +13,7 @@
 #include "mm/starve.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 u32 frames_cap, frames_used;
 

@@ -17,7 +17,7 @@
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/wait.h"
 
 #define MAX_WRITING (4 * SWAP_CLUSTER_MAX)

@@ -16,7 +16,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "observe/events.h"
 

@@ -10,7 +10,7 @@
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define AT_ONCE 1024 /* pages per call */
 

@@ -25,7 +25,7 @@
 #include "mm/slab.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/timer.h"
 
 #define PAUSE_NS 1000000u

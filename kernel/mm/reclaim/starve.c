@@ -31,14 +31,12 @@
 #include "arch/time.h"
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define STARVED_AFTER 2u
 #define TURN_FAULTS 16u
 #define TURN_NS 10000000000ull
 #define MAX_KEPT 4u /* an instruction may need two pages of data and two of stack */
-
-struct mm_struct *starved_mm;
 
 static struct {
 	u32 vpn[MAX_KEPT]; /* of the pages kept; the most recent one is last */
@@ -84,9 +82,22 @@ static u32 faulting_state(void)
 	return regs_page_fault(regs) ? regs_digest(regs) | 1 : 0;
 }
 
+/* Is the page kept for the instruction that starved? */
+static bool kept(const struct page *page)
+{
+	bool anon = page_test(page, PG_anon);
+
+	for (u32 i = 0; i < turn.nr; i++)
+		if (anon ? page->index == turn.vpn[i]
+			 : !!entry_of(page, starved_mm, turn.vpn[i] << PAGE_SHIFT))
+			return anon ? !!rmap_entry(page, starved_mm) : true;
+	return false;
+}
+
 static void begin_turn(u32 addr)
 {
 	starved_mm = current->mm;
+	starve_kept = kept;
 	turn.nr = turn.faults = 0;
 	turn.since_ns = clock_ns();
 	keep(addr);
@@ -138,17 +149,6 @@ bool starve_others_wait(void)
 	if (!turn_is_over())
 		return true;
 	end_turn();
-	return false;
-}
-
-bool starve_kept(const struct page *page)
-{
-	bool anon = page_test(page, PG_anon);
-
-	for (u32 i = 0; i < turn.nr; i++)
-		if (anon ? page->index == turn.vpn[i]
-			 : !!entry_of(page, starved_mm, turn.vpn[i] << PAGE_SHIFT))
-			return anon ? !!rmap_entry(page, starved_mm) : true;
 	return false;
 }
 

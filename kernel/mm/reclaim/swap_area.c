@@ -24,7 +24,7 @@
 
 struct swap_area swap_areas[MAX_SWAP_AREAS];
 struct swap_index swap_index;
-u32 swap_nr_slots, swap_nr_usable, swap_nr_free;
+u32 swap_nr_slots, swap_nr_usable;
 
 static struct swap_area nobody; /* the empty area: has no slots */
 static struct swap_area *turn = &nobody; /* the area that provides the next slot */

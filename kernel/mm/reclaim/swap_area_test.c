@@ -1,6 +1,5 @@
 /* Tests which slot is allocated next, while areas are added and removed, against a model that keeps
  * a list of free places but has no cursors: the model says whether an answer is permitted. */
-#define swap_nr_free area_nr_free /* the fake core has its own */
 #include "swap_area.c"
 
 #include "lib/ktap.h"

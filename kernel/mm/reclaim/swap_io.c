@@ -19,7 +19,7 @@
 #include "mm/reclaim.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "swap_internal.h"
 
 u32 page_cluster = 3;

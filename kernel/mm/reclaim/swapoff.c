@@ -19,7 +19,7 @@
 #include "mm/cache.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "swap_internal.h"
 
 #define BATCH 256u

@@ -65,6 +65,16 @@ bool guards_hold(void)
 	return false;
 }
 
+bool admission_asks(void)
+{
+	return vm_policy->may_run || (vm_nr_guards && guards_hold());
+}
+
+bool admission_grants(struct mm_struct *mm)
+{
+	return policy_call_may_run(mm) && (!vm_nr_guards || guard_call_may_run(mm));
+}
+
 void guard_call_pressure(bool min)
 {
 	call_all(pressure, min);

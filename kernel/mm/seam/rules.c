@@ -21,8 +21,6 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/starve.h"
-#include "mm/swap.h"
 #include "mm/zone.h"
 
 #define MAX_ASKED_AGAIN 1000
@@ -34,6 +32,9 @@ const struct vm_policy *vm_policy;
 const struct vm_guard *vm_guards[MAX_GUARDS];
 u32 vm_nr_guards, vm_guard_asked;
 u32 vm_nr_isolated;
+u32 swap_nr_free;
+struct mm_struct *starved_mm;
+bool (*starve_kept)(const struct page *page);
 
 static u32 nr_selects, nr_asked_again;
 
@@ -178,6 +179,11 @@ static out_of_line bool guard_call_spare(const struct vm_scan *scan, const struc
 		policy_timer.since += hook_leave(&guard_timer); /* this was not the policy's time */
 	}
 	return spares;
+}
+
+static bool starve_keeps(const struct page *page)
+{
+	return unlikely(starved_mm) && starve_kept(page);
 }
 
 bool vm_eligible(const struct vm_scan *scan, const struct page *page)

@@ -4,7 +4,7 @@
 #include "lib/ktap.h"
 #include "mm/fault.h"
 #include "mm/policy_core.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define NR_PAGES 8
 

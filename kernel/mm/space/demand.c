@@ -13,7 +13,7 @@
 #include "mm/demand.h"
 
 #include "mm/mm.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define SMALL 20u
 

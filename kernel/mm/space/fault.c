@@ -20,6 +20,7 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
+#include "mm/guard_core.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/starve.h"

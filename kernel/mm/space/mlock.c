@@ -13,7 +13,7 @@
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 void page_pin(struct page *page)
 {

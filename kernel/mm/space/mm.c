@@ -20,7 +20,8 @@
 #include "mm/rmap.h"
 #include "mm/slab.h"
 #include "mm/starve.h"
-#include "proc/task.h"
+#include "observe/events.h"
+#include "sched/current.h"
 
 LIST_HEAD(mm_list);
 struct page *zero_page;
@@ -179,7 +180,7 @@ void mm_destroy(struct mm_struct *mm)
 	}
 	pgd_destroy(mm->pgd);
 	kmem_cache_free(mm_cache, mm);
-	admission_recheck();
+	event_mm_freed(NULL);
 }
 
 /* Faults in a page of mm for writing and returns it in *page. Returns 0 or -errno. */

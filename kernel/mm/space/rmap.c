@@ -7,7 +7,7 @@
 #include "lib/assert.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 int family_create(struct mm_struct *mm)
 {

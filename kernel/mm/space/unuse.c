@@ -10,7 +10,7 @@
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 struct slots {
 	u32 first, end;

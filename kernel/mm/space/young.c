@@ -18,7 +18,7 @@
  */
 #include "mm/policy.h"
 #include "mm/rmap.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/entry.h"
 
 void swallow_faulting_use(void)

@@ -1,6 +1,5 @@
 /*
- * The kernel as the world of mm/seam/rules.c: the consequences of a broken rule, and the clock and
- * memory functions that policies and guards may call.
+ * The consequences of a broken rule, in the kernel (mm/rules.h).
  *
  * A broken rule is printed and raised as an event, with the names of the policy and the rule. Then
  * the fallback policy takes over. If the fallback itself broke the rule, the machine stops, unless
@@ -12,13 +11,15 @@
 #include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/rules.h"
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "observe/events.h"
+#include "sched/current.h"
 
 const u32 world_check_every = 256;
 
@@ -82,64 +83,6 @@ void world_switched(void)
 	admission_recheck();
 }
 
-u64 vm_now(void)
-{
-	return clock_ns();
-}
-
-bool page_is_file(const struct page *page)
-{
-	return !(page->flags & (1u << PG_anon | 1u << PG_shmem));
-}
-
-bool page_is_mapped(const struct page *page)
-{
-	return page->mapcount;
-}
-
-bool page_is_executable(const struct page *page)
-{
-	struct vm_area_struct *vma;
-
-	if (!page_test(page, PG_filecache) || !page->mapcount)
-		return false;
-	list_for_each_entry(vma, &page->inode->cache.regions, mapping)
-		if (vma->flags & VM_EXEC &&
-		    page->file_index - vma->pgoff < (vma->end - vma->start) >> PAGE_SHIFT)
-			return true;
-	return false;
-}
-
-struct page_id page_id_of(const struct page *page)
-{
-	bool has = page_test(page, PG_swapcache);
-
-	if (page_test(page, PG_filecache))
-		return (struct page_id){ page->inode ? page->inode->cache.store : 0,
-					 page->file_index };
-	return (struct page_id){ has ? SWAP_STORE : 0, has ? page->slot : 0 };
-}
-
-u32 page_vpn(const struct page *page)
-{
-	return page->index;
-}
-
-u32 vm_slots(void)
-{
-	return swap_nr_slots;
-}
-
-u32 vm_frames(void)
-{
-	u32 have = vm_nr_isolated + zones_nr_owned(), spare = 0;
-
-	for (int i = 0; i < MAX_ZONES; i++)
-		spare += zone_spare(&zones[i]);
-	have += spare;
-	return frames_cap ? MIN(have, frames_cap) : have;
-}
-
 static void tick(void *none)
 {
 	(void)none;
@@ -152,8 +95,15 @@ static void panicked(void *none)
 	hook_report();
 }
 
+static void mm_freed(void *none)
+{
+	(void)none;
+	admission_recheck();
+}
+
 void seam_init(void)
 {
 	listen_tick(tick);
 	listen_panic(panicked);
+	listen_mm_freed(mm_freed);
 }

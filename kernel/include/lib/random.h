@@ -1,6 +1,6 @@
 /* Pseudo-random bytes: identical for the same seed=, so that exact runs repeat. Not secret. */
-#ifndef PROC_RANDOM_H
-#define PROC_RANDOM_H
+#ifndef LIB_RANDOM_H
+#define LIB_RANDOM_H
 
 #include "types.h"
 

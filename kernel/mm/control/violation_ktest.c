@@ -1,6 +1,7 @@
 /* The consequences of a broken rule in the kernel. */
 #include "lib/ktap.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/rules.h"
 
 KTEST(world, slow_fallback_goes_on)

@@ -8,12 +8,13 @@
  * The policy keeps its pages. The policy and the guards must give every process a turn: if a process is
  * held back and no program has run for a minute, the policy or guard that refuses it has broken a rule.
  */
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/rules.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 
@@ -31,16 +32,6 @@ u32 admission_nr_waiting(void)
 u32 admission_most_waiting(void)
 {
 	return most_waiting;
-}
-
-bool admission_asks(void)
-{
-	return vm_policy->may_run || (vm_nr_guards && guards_hold());
-}
-
-bool admission_grants(struct mm_struct *mm)
-{
-	return policy_call_may_run(mm) && (!vm_nr_guards || guard_call_may_run(mm));
 }
 
 void policy_admit_current(void)

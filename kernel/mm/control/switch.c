@@ -11,6 +11,7 @@
 #include "lib/printf.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/zone.h"
 

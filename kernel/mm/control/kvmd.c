@@ -5,12 +5,13 @@
  * Ticks come while any task runs. An idle machine is woken for a tick only if a process is held
  * back or if a guard's tick has requested it.
  */
+#include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
-#include "proc/task.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 #include "sched/wait.h"
 

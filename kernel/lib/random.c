@@ -1,5 +1,5 @@
 /* The random numbers for programs: SplitMix64. */
-#include "proc/random.h"
+#include "lib/random.h"
 #include "lib/mix64.h"
 #include "lib/param.h"
 #include "lib/string.h"

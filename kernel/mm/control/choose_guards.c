@@ -3,16 +3,17 @@
  * a guard may call in addition to those of policies.
  *
  * `none` means that there is no guard and no hook is called. mm/seam/guard_hooks.c calls the hooks;
- * mm/seam/world.c switches off a guard that breaks a rule.
+ * mm/control/violation.c switches off a guard that breaks a rule.
  */
 #include "mm/guard_core.h"
 
 #include "lib/printf.h"
 #include "lib/string.h"
+#include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/zone.h"
-#include "proc/task.h"
+#include "sched/current.h"
 #include "sched/sched.h"
 
 #define NONE "none"
@@ -86,45 +87,9 @@ static void show_guard(char *buf, size_t size)
 PARAM_ENUM("guard", choose, list_guards, show_guard, "thrashing protection laid over the policy",
 	   AT_BOOT);
 
-u32 mm_demand(struct mm_struct *mm)
-{
-	return mm->count.demand;
-}
-
-u32 mm_pid(struct mm_struct *mm)
-{
-	return mm->task ? mm->task->pid : 0;
-}
-
-u64 vm_idle(void)
-{
-	return sched_idle_ns();
-}
-
-u32 vm_free(u32 times)
-{
-	u32 n = 0;
-
-	for (int i = 0; i < MAX_ZONES; i++) {
-		u32 keep = times * zones[i].watermark[WMARK_HIGH];
-
-		n += zones[i].nr_free > keep ? zones[i].nr_free - keep : 0;
-	}
-	if (!frames_cap)
-		return n;
-	return MIN(n, frames_cap > frames_used ? frames_cap - frames_used : 0);
-}
-
 void vm_make_room(u32 nr)
 {
 	kswapd_make_room(nr);
-}
-
-struct mm_struct *vm_queued(bool last)
-{
-	struct task_struct *task = sched_queued(last);
-
-	return task ? task->mm : NULL;
 }
 
 void *guard_mm(struct mm_struct *mm)

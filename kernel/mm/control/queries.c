@@ -1,0 +1,107 @@
+/* What policies and guards may ask about pages, memory, processes and time (mm/policy.h, mm/guard.h). */
+#include "arch/time.h"
+#include "fs/vfs.h"
+#include "mm/guard_core.h"
+#include "mm/mm.h"
+#include "mm/policy_core.h"
+#include "mm/reclaim.h"
+#include "mm/swap.h"
+#include "mm/zone.h"
+#include "sched/current.h"
+#include "sched/sched.h"
+
+u64 vm_now(void)
+{
+	return clock_ns();
+}
+
+bool page_is_file(const struct page *page)
+{
+	return !(page->flags & (1u << PG_anon | 1u << PG_shmem));
+}
+
+bool page_is_mapped(const struct page *page)
+{
+	return page->mapcount;
+}
+
+bool page_is_executable(const struct page *page)
+{
+	struct vm_area_struct *vma;
+
+	if (!page_test(page, PG_filecache) || !page->mapcount)
+		return false;
+	list_for_each_entry(vma, &page->inode->cache.regions, mapping)
+		if (vma->flags & VM_EXEC &&
+		    page->file_index - vma->pgoff < (vma->end - vma->start) >> PAGE_SHIFT)
+			return true;
+	return false;
+}
+
+struct page_id page_id_of(const struct page *page)
+{
+	bool has = page_test(page, PG_swapcache);
+
+	if (page_test(page, PG_filecache))
+		return (struct page_id){ page->inode ? page->inode->cache.store : 0,
+					 page->file_index };
+	return (struct page_id){ has ? SWAP_STORE : 0, has ? page->slot : 0 };
+}
+
+u32 page_vpn(const struct page *page)
+{
+	return page->index;
+}
+
+u32 vm_slots(void)
+{
+	return swap_nr_slots;
+}
+
+u32 vm_frames(void)
+{
+	u32 have = vm_nr_isolated + zones_nr_owned(), spare = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++)
+		spare += zone_spare(&zones[i]);
+	have += spare;
+	return frames_cap ? MIN(have, frames_cap) : have;
+}
+
+/* Guards only. */
+
+u32 mm_demand(struct mm_struct *mm)
+{
+	return mm->count.demand;
+}
+
+u32 mm_pid(struct mm_struct *mm)
+{
+	return mm->task ? mm->task->pid : 0;
+}
+
+u64 vm_idle(void)
+{
+	return sched_idle_ns();
+}
+
+u32 vm_free(u32 times)
+{
+	u32 n = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++) {
+		u32 keep = times * zones[i].watermark[WMARK_HIGH];
+
+		n += zones[i].nr_free > keep ? zones[i].nr_free - keep : 0;
+	}
+	if (!frames_cap)
+		return n;
+	return MIN(n, frames_cap > frames_used ? frames_cap - frames_used : 0);
+}
+
+struct mm_struct *vm_queued(bool last)
+{
+	struct task_struct *task = sched_queued(last);
+
+	return task ? task->mm : NULL;
+}
