@@ -139,7 +139,7 @@ hosts:
 figures:
 	@[ -d tools/figures ] || { echo 'make figures: a release for students has no tools/figures'; exit 1; }
 	$(BUILD) all grade-base build/plugin/tidemark.so
-	@set -f; nice $(PYTHON) -m figures $(if $(FRESH),--fresh) -- $$FIGURES
+	@set -f; $(PYTHON) -m figures $(if $(FRESH),--fresh) -- $$FIGURES
 coverage: check-base
 	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover
 

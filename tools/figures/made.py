@@ -20,6 +20,7 @@ REFERENCE = Path("reference/SHA256SUMS")
 FILES = ("tidemark.elf", "initramfs.cpio")
 DIGITS = 12
 UNKNOWN = "unknown"
+WRAP = textwrap.TextWrapper(118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 HEAD = """\
 # By which image each table and picture was made, on which day (UTC), and how many seconds it took. `make figures`
 # writes this file. An image is named by the first digits of the SHA-256 sums of the kernel and of the programs.
@@ -94,9 +95,7 @@ def stale_text(figures: Mapping[str, Figure], root: Path = ROOT) -> str:
     lines = [f"figures: {sum(map(len, found.values()))} of {of_all} were not made by the reference image {reference}:"]
     for image, names in found.items():
         by = "by an unknown image" if image == UNKNOWN else f"by {image}"
-        lines += textwrap.wrap(
-            f"{by}: {', '.join(families(names))}", 118, initial_indent="  ", subsequent_indent="    "
-        )
+        lines += WRAP.wrap(f"{by}: {', '.join(families(names))}")
     return "\n".join([*lines, "`make figures` makes them again"])
 
 
