@@ -177,10 +177,12 @@ def test_stale_figures_are_listed_by_image(tree: Path) -> None:
     some = {name: figure(name, image=name != "text") for name in ("new", "old", "older", "text")}
     for name, image in (("new", IMAGE), ("old", OTHER)):
         made.note(some, name, made.Row(image, "2026-01-01", 5), tree)
-    assert "does not name a reference image" in made.stale_text(some, tree)
+    assert "the tree has no reference image" in made.stale_text(some, tree)
     (tree / "reference").mkdir()
-    sums = dict(zip(made.FILES, IMAGE.split("-")))
-    (tree / made.REFERENCE).write_text("".join(f"{value:0<64}  {name}\n" for name, value in sums.items()))
+    kernel, programs = (f"{value:0<64}" for value in IMAGE.split("-"))
+    sums = {made.stored.KERNEL: "0" * 64, made.stored.SYMBOLS: "1" * 64, made.stored.INITRD: programs}
+    (tree / "reference/SHA256SUMS").write_text("".join(f"{value}  {name}\n" for name, value in sums.items()))
+    (tree / "reference/build.txt").write_text(f"{made.stored.AS_BUILT}: {kernel}\n")
     assert made.stale_text(some, tree).splitlines() == [
         f"figures: 2 of 3 were not made by the reference image {IMAGE}:",
         f"  by {OTHER}: old",

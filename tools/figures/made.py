@@ -1,7 +1,8 @@
 """By which image each figure was made: docs/figures/made.toml, one line each, which the runner writes.
 
 An image is the kernel and the archive of its programs; the first digits of their SHA-256 sums name it. A figure is
-stale if it was made by another image than the reference image, whose sums are in reference/SHA256SUMS.
+stale if it was made by another image than the reference image. reference/ has that kernel without debug information;
+its build.txt has the sum of the kernel as built, which made the figures.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidemark.machine import reference_image as stored
+
 from figures.documents import write
 from figures.entries import ROOT, Figure, tomllib
 
 MADE = Path("docs/figures/made.toml")
-REFERENCE = Path("reference/SHA256SUMS")
-FILES = ("tidemark.elf", "initramfs.cpio")
+FILES = (stored.KERNEL, stored.INITRD)
 DIGITS = 12
 UNKNOWN = "unknown"
 WRAP = textwrap.TextWrapper(118, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
@@ -66,11 +68,8 @@ def built_image(root: Path = ROOT) -> str:
 
 def reference_image(root: Path = ROOT) -> str:
     """The name of the reference image; empty if the tree has none."""
-    if not (root / REFERENCE).exists():
-        return ""
-    lines = (line.split() for line in (root / REFERENCE).read_text().splitlines())
-    sums = {Path(words[1].lstrip("*")).name: words[0] for words in lines if len(words) == 2}
-    return image_name(sums) if set(FILES) <= set(sums) else ""
+    kernel = stored.about(root).get(stored.AS_BUILT)
+    return image_name({stored.KERNEL: kernel, stored.INITRD: stored.sums(root)[stored.INITRD]}) if kernel else ""
 
 
 def stale(figures: Mapping[str, Figure], rows: Mapping[str, Row], reference: str) -> dict[str, list[str]]:
@@ -87,7 +86,7 @@ def stale_text(figures: Mapping[str, Figure], root: Path = ROOT) -> str:
     """What `make check` prints: a line if all is well, else a paragraph for each image."""
     reference = reference_image(root)
     if not reference:
-        return f"figures: {REFERENCE} does not name a reference image, so figures older than it cannot be listed"
+        return "figures: the tree has no reference image, so figures older than it cannot be listed"
     found = stale(figures, read(root), reference)
     if not found:
         return f"figures: all were made by the reference image {reference}"
