@@ -427,10 +427,10 @@ def test_real_grader_grades_what_does_not_compile(tmp_path: Path) -> None:
     command = ["grade-class", "handed-in", "--lab", lab.name, "--secret", "secret", "-o", "grades", "--quiet"]
     done = tidemark(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "did not build" in done.stdout and "1 graded, 0 kept" in done.stdout
+    assert "did not build" in done.stdout and "1 graded, 0 unchanged" in done.stdout
     report = (tmp_path / "grades/ada/report.txt").read_text()
     assert f"{hidden}: " in report and "sesame" not in report
     (tmp_path / "handed-in/bob.zip").write_bytes(b"no zip")
     done = tidemark(*command, cwd=tmp_path)
     assert done.returncode == FAILED and "1 of 2 could not be graded; their notes say why" in done.stderr
-    assert "0 graded, 1 kept" in done.stdout
+    assert "0 graded, 1 unchanged" in done.stdout

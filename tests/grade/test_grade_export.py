@@ -98,7 +98,7 @@ def test_figures_without_a_value_are_left_out() -> None:
         (["tests", 2, "points"], float("nan"), "tests[2]: points is nan"),
         (["tests", 2, "points"], True, "tests[2]: points is true"),
         (["tests", 2, "fraction"], 1.5, "tests[2]: points are 2 and fraction is 1.5"),
-        (["tests", 2, "outcome"], "great", 'tests[2]: outcome is "great"; it is one of right, over budget'),
+        (["tests", 2, "outcome"], "great", 'tests[2]: outcome is "great"; it must be one of right, over budget'),
         (["tests", 2, "hidden"], 0, "tests[2]: hidden is 0, which is not true or false"),
         (["tests", 2, "given"], 2, "tests[2]: given is 2, but the tests give 1.4"),
         (["tests", 2, "figures"], {"a": "b"}, "figures[0]"),
