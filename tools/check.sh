@@ -121,6 +121,7 @@ needs() {
 	for word in "${arguments[@]}" "${hosted[@]}"; do
 		case $word in
 		-*) continue ;;
+		kernel/*_test | kernel/*_test.c) ;; # only itself
 		tests/docs* | tests/structure* | kernel/*) echo all ;;
 		tests/lab* | tests/gdb*) echo grade-base ;;
 		tests/kernel*) echo test-base ;;

@@ -88,7 +88,7 @@ def test_demand_is_the_regions_of_the_processes_that_count() -> None:
 
 def test_demand_of_a_moment_is_seen_without_a_sample() -> None:
     """Five processes for less than a millisecond; before and afterwards one."""
-    brief, alone = "thrash 5 4096 1 1", "thrash 1 4096 20 20000"
+    brief, alone = "thrash 5 4096 1 1", "thrash 1 4096 5 5000"
     result = boot(f"{alone}; {brief}; {alone}", mem="64M", cmdline="sample_ms=10000").check_exit()
     records = pressure(result)
     assert records[-1]["wanting"] == 5 and records[-1]["demand"] > 5 * 1024

@@ -52,7 +52,7 @@ def test_run_is_the_same_however_often_it_is_sampled(run: str, settings: dict[st
 
 def test_samples_are_of_the_instant_at_which_they_begin() -> None:
     """While the clock stands still, the sum over all accounts of a process is its life so far."""
-    result = sampled(10, "thrash 6 2048 2 3000", vm="2q", mem="8M")
+    result = sampled(10, "thrash 6 2048 2 3000", vm="2q", mem="8M", swap="sim:ssd")
     born = {}
     for record in result.telemetry:
         if record["ev"] == "mm":

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bad_kernels import up_to_date
 from soak import soak_but
 from test_policies import POLICIES
 from tidemark.errors import FAILED
@@ -93,7 +94,8 @@ def student() -> Path:
             shutil.copytree(qemu.ROOT / name, copy / name)
         for name in ("Makefile", "linker.ld"):
             shutil.copy2(qemu.ROOT / name, copy / name)
-        if not (copy / "build").exists():  # unchanged files need not be compiled again
+        if not up_to_date(copy):  # then unchanged files need not be compiled again
+            shutil.rmtree(copy / "build", ignore_errors=True)
             tree.take_along_what_is_built(qemu.ROOT, copy)
         make("new-policy", "NAME=foo", folder=copy)
         policies = copy / "kernel/mm/policy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from tidemark.telemetry.records import MEMBERS, Member
 
@@ -10,6 +11,7 @@ BITS = {"u32": (0, 2**32), "padded": (0, 2**32), "u64": (0, 2**64), "int": (-(2*
 OPEN = ("sample.guard",)  # after the members of the schema come those that the guard shows
 
 
+@cache
 def listed(path: str) -> dict[str, Member]:
     """The members directly below `path`, in the schema's order."""
     depth = path.count(".") + 1

@@ -149,9 +149,9 @@ def processes(data: Telemetry, members: Sequence[str]) -> dict[tuple[int, str], 
             rows.setdefault(entry["pid"], []).append(
                 (sample["t_us"] / 1e6, *(entry.get(name, np.nan) for name in members))
             )
-            names[entry["pid"]] = printable(entry["comm"])
+            names[entry["pid"]] = entry["comm"]
     return {
-        (pid, names[pid]): dict(zip(("time_s", *members), np.array(rows[pid], float).T))
+        (pid, printable(names[pid])): dict(zip(("time_s", *members), np.array(rows[pid], float).T))
         for pid in sorted(rows)
         if pid != 1
     }

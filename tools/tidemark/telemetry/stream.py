@@ -138,10 +138,10 @@ def column(samples: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
     """One number of each sample, float64[len(samples)], nan where absent. `vm.pgfault` is a nested member."""
     import numpy as np
 
-    values = np.full(len(samples), np.nan)
+    values, keys = np.full(len(samples), np.nan), name.split(".")
     for at, sample in enumerate(samples):
         value: Any = sample
-        for key in name.split("."):
+        for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         if value is not None:
             values[at] = value
