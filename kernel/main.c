@@ -35,14 +35,13 @@
 #include "sched/task.h"
 #include "sched/sched.h"
 #include "sched/still.h"
+#include "observe/events.h"
 #include "observe/fail.h"
 #include "observe/profile.h"
 #include "observe/telemetry.h"
 
-char run_command[512];
 static bool run_tests;
 
-PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
 PARAM_STR("ktest.suites", ktap_suites, "which of their suites (walk,anon); none: all", AT_BOOT);
 
@@ -75,7 +74,8 @@ static void print_line(const char *line)
 	printk("%s\n", line);
 }
 
-void start_disks(void)
+/* Reads partition tables, and turns on a swap area that is a partition. Sleeps. */
+static void start_disks(void)
 {
 	struct block_device *swap;
 
@@ -93,6 +93,22 @@ static void test_thread(void *arg)
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
 }
 
+/* Prints the summary of a run and ends the machine. *status is the exit status of its command. */
+static void power_off(const int *status)
+{
+	vfs_sync();
+	pressure_now();
+	still(sample_now); /* its length depends on the samples before it, and the end does not */
+	summary_stop();
+	profile_report();
+	fail_report();
+	powercut_report();
+	if (run_mode())
+		summary_print(*status);
+	printk(*status ? "power off: status %d\n" : "power off\n", *status);
+	machine_exit(*status ? EXIT_FAILED : EXIT_OK);
+}
+
 void kernel_main(void)
 {
 	console_init();
@@ -101,6 +117,7 @@ void kernel_main(void)
 	telemetry_init();
 	summary_init();
 	seam_init();
+	listen_power_off(power_off);
 	parse_command_line();
 	clock_begin();
 	mm_init();
@@ -131,32 +148,7 @@ void kernel_main(void)
 		fail_init_runs(); /* the tests run instead of init */
 		kthread_create("ktest", 0, test_thread, NULL);
 	} else {
-		proc_start_init();
+		proc_start_init(start_disks);
 	}
-	cpu_idle();
-}
-
-void power_off(int status)
-{
-	vfs_sync();
-	pressure_now();
-	still(sample_now); /* its length depends on the samples before it, and the end does not */
-	summary_stop();
-	profile_report();
-	fail_report();
-	powercut_report();
-	if (run_mode())
-		summary_print(status);
-	printk(status ? "power off: status %d\n" : "power off\n", status);
-	machine_exit(status ? EXIT_FAILED : EXIT_OK);
-}
-
-void hang(const char *why)
-{
-	struct task_struct *t;
-
-	printk("hang: %s\n%5s %5s %-15s %s\n", why, "PID", "STATE", "COMMAND", "WORK");
-	for_each_task(t)
-		printk("%5d %5d %-15s %#x\n", t->pid, t->state, t->comm, t->work);
-	machine_exit(EXIT_HANG);
+	cpu_idle(!run_mode());
 }

@@ -14,7 +14,6 @@
 #include "drivers/block.h"
 #include "lib/printf.h"
 #include "lib/string.h"
-#include "main.h"
 #include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"

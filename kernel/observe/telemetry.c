@@ -7,7 +7,6 @@
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/string.h"
-#include "main.h"
 #include "mm/control.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"

@@ -14,7 +14,7 @@ extern u32 kernel_pgdir[1024];
 extern u8 boot_stack[];
 
 /* boot_info.c */
-void __noreturn arch_start(u32 magic, u32 info_pa);
+void arch_start(u32 magic, u32 info_pa);
 
 /* entry.S */
 extern const u32 trap_stubs[NR_TRAPS]; /* addresses of the entry points */
