@@ -11,6 +11,7 @@
 #include "drivers/console.h"
 #include "drivers/disks.h"
 #include "drivers/powercut.h"
+#include "drivers/simdisk.h"
 #include "drivers/swapdisk.h"
 #include "fs/proc.h"
 #include "fs/shm.h"
@@ -24,6 +25,7 @@
 #include "mm/bootmem.h"
 #include "mm/control.h"
 #include "mm/guard_core.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/slab.h"
@@ -39,6 +41,7 @@
 #include "sched/sched.h"
 #include "sched/still.h"
 #include "sched/task.h"
+#include "syscall/table.h"
 
 static bool run_tests;
 
@@ -58,6 +61,24 @@ static void parse_command_line(void)
 	console_write(err, strlen(err)); /* printk's buffer is too small for all names */
 	printk("\n");
 	machine_exit(EXIT_REFUSED);
+}
+
+/* From the memory map to a working kmalloc and address spaces. */
+static void mm_init(void)
+{
+	u32 nr_slots;
+
+	bootmem_init(&(struct bootmem_store){ .needed = swapdisk_in_memory(),
+					      .size = simdisk_size(SIMDISK_SWAP),
+					      .end = simdisk_image().start });
+	disks_find();
+	nr_slots = swapdisk_find();
+	if (nr_slots)
+		swap_boot_alloc(nr_slots);
+	bootmem_end();
+	mm_init_caches();
+	page_init();
+	printk("memory: %u KiB managed, %u KiB free\n", max_pfn * 4, nr_free_pages() * 4);
 }
 
 static void load_initramfs(void)
@@ -129,7 +150,7 @@ void kernel_main(void)
 	vfs_init();
 	procfs_init();
 	shm_init();
-	block_init();
+	syscalls_init();
 	vmstat_init();
 	tty_init();
 	load_initramfs();

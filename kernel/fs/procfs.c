@@ -404,6 +404,7 @@ void procfs_init(void)
 {
 	make_root();
 	proc_base_init();
+	proc_disks_init();
 	proc_pid_init();
 	shrink_init();
 }

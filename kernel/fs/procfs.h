@@ -23,6 +23,7 @@ struct proc_pid_link {
 extern const struct proc_pid_link proc_pid_links[]; /* ends with a NULL name */
 
 void proc_base_init(void);
+void proc_disks_init(void);
 void proc_pid_init(void);
 void shrink_init(void);
 void proc_maps_show(struct seq_file *m, struct task_struct *t);

@@ -8,6 +8,7 @@
 #include "lib/param.h"
 #include "lib/string.h"
 #include "mm/control.h"
+#include "mm/frames.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"

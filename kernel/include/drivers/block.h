@@ -109,8 +109,6 @@ int block_move(struct block_device *bdev, u32 sector, bool write, enum bio_kind 
 int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offset, u32 bytes,
 	     bool write);
 
-void block_init(void); /* registers its files in /proc */
-
 enum { BLOCK_READ, BLOCK_WRITE };
 
 struct block_counts { /* irq */

@@ -44,6 +44,7 @@
 #include "lib/assert.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 

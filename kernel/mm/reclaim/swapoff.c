@@ -18,6 +18,7 @@
 #include "errno.h"
 #include "mm/cache.h"
 #include "mm/reclaim.h"
+#include "mm/frames.h"
 #include "mm/zone.h"
 #include "sched/current.h"
 #include "swap_internal.h"

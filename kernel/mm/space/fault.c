@@ -26,6 +26,7 @@
 #include "mm/rmap.h"
 #include "mm/starve.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/current.h"
 

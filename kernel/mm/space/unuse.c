@@ -10,6 +10,7 @@
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 struct slots {
