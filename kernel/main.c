@@ -34,6 +34,7 @@
 #include "mm/zone.h"
 #include "observe/events.h"
 #include "observe/fail.h"
+#include "observe/files.h"
 #include "observe/profile.h"
 #include "observe/telemetry.h"
 #include "proc/crash.h"

@@ -17,6 +17,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/files.h"
 #include "sched/task.h"
 
 struct totals {

@@ -15,6 +15,7 @@
 #include "mm/mm.h"
 #include "mm/page.h"
 #include "mm/swap.h"
+#include "observe/files.h"
 #include "sched/current.h"
 
 #define PSS_SHIFT 12 /* fractions of a byte */

@@ -11,6 +11,7 @@
 #include "mm/policy_core.h"
 #include "mm/slab.h"
 #include "mm/vmstat.h"
+#include "observe/files.h"
 #include "sched/current.h"
 
 static void show(struct seq_file *m, const char *param)

@@ -18,15 +18,8 @@
 #include "mm/swap.h"
 #include "mm/vmalloc.h"
 #include "mm/zone.h"
+#include "observe/files.h"
 #include "sched/task.h"
-
-u64 vm_events[NR_VM_EVENTS];
-
-const char *const vm_event_names[NR_VM_EVENTS] = {
-#define X(name, meaning) #name,
-	COUNTERS(X)
-#undef X
-};
 
 static u32 nr_owned(void)
 {

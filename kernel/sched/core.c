@@ -10,7 +10,7 @@
  *
  * Accounts (sched/acct.h). A runnable task that leaves the CPU is charged to READY, a sleeping one
  * to PAGEWAIT, ADMIT or SLEEP, by its flags; from its wake-up on to READY, and once picked to
- * KERNEL. Trap entry and exit move it between USER and KERNEL (sched/entry.h).
+ * KERNEL. Trap entry and exit move it between USER and KERNEL (arch/x86/trap.c).
  *
  * A kernel thread has no address space and keeps using the last one: it uses only kernel addresses,
  * which are the same in every address space.

@@ -52,7 +52,4 @@ void time_init(void);
  * earlier interrupt that is already requested is enough. */
 void timer_arm(u64 when_ns, bool may_be_early);
 
-/* Called by the timer interrupt. Defined in sched/timer.c. */
-void timer_interrupt(void);
-
 #endif

@@ -17,6 +17,7 @@
  */
 #include "errno.h"
 #include "mm/cache.h"
+#include "mm/mm.h"
 #include "mm/reclaim.h"
 #include "mm/frames.h"
 #include "mm/zone.h"

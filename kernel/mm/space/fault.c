@@ -17,6 +17,8 @@
 #include "mm/fault.h"
 
 #include "anon.h"
+#include "arch/machine.h"
+#include "arch/uaccess.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
