@@ -95,6 +95,7 @@ start_high:
 	mov %ebp, %edx
 	xor %ebp, %ebp
 	call arch_start
+	call kernel_main
 	ud2
 
 	.bss

@@ -8,8 +8,10 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "drivers/console.h"
+#include "drivers/disks.h"
+#include "drivers/simdisk.h"
 #include "drivers/swapdisk.h"
-#include "drivers/tty.h"
+#include "fs/tty.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
 #include "lib/ktap.h"
@@ -20,20 +22,18 @@
 #include "mm/bootmem.h"
 #include "mm/control.h"
 #include "mm/guard_core.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
+#include "observe/events.h"
 #include "proc/task.h"
-#include "sched/task.h"
 #include "sched/sched.h"
 
-char run_command[512];
-int power_off_status;
 static bool run_tests;
 
-PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 PARAM_BOOL("ktest", run_tests, "run the tests inside the kernel, then power off", AT_BOOT);
 PARAM_STR("ktest.suites", ktap_suites, "which of their suites (walk,anon); none: all", AT_BOOT);
 
@@ -50,6 +50,24 @@ static void parse_command_line(void)
 	console_write(err, strlen(err)); /* printk's buffer is too small for all names */
 	printk("\n");
 	machine_exit(EXIT_REFUSED);
+}
+
+/* From the memory map to a working kmalloc and address spaces. */
+static void mm_init(void)
+{
+	u32 nr_slots;
+
+	bootmem_init(&(struct bootmem_store){ .needed = swapdisk_in_memory(),
+					      .size = simdisk_size(SIMDISK_SWAP),
+					      .end = simdisk_image().start });
+	disks_find();
+	nr_slots = swapdisk_find();
+	if (nr_slots)
+		swap_boot_alloc(nr_slots);
+	bootmem_end();
+	mm_init_caches();
+	page_init();
+	printk("memory: %u KiB managed, %u KiB free\n", max_pfn * 4, nr_free_pages() * 4);
 }
 
 static void load_initramfs(void)
@@ -73,9 +91,13 @@ static void test_thread(void *arg)
 	machine_exit(ktap_run(print_line) ? EXIT_FAILED : EXIT_OK);
 }
 
-static void stuck(void)
+/* *status is the exit status of the machine's command. */
+static void power_off(const int *status)
 {
-	hang("every task sleeps and nothing is left that could wake one");
+	run_status = *status;
+	run_stage(end);
+	printk(*status ? "power off: status %d\n" : "power off\n", *status);
+	machine_exit(*status ? EXIT_FAILED : EXIT_OK);
 }
 
 void kernel_main(void)
@@ -85,6 +107,7 @@ void kernel_main(void)
 	arch_init();
 	run_stage(first);
 	seam_init();
+	listen_power_off(power_off);
 	parse_command_line();
 	clock_begin();
 	mm_init();
@@ -109,23 +132,5 @@ void kernel_main(void)
 	} else {
 		proc_start_init();
 	}
-	cpu_idle(run_mode() ? stuck : NULL); /* a run= boot reads no input */
-}
-
-void power_off(int status)
-{
-	power_off_status = status;
-	run_stage(end);
-	printk(status ? "power off: status %d\n" : "power off\n", status);
-	machine_exit(status ? EXIT_FAILED : EXIT_OK);
-}
-
-void hang(const char *why)
-{
-	struct task_struct *t;
-
-	printk("hang: %s\n%5s %5s %-15s %s\n", why, "PID", "STATE", "COMMAND", "WORK");
-	for_each_task(t)
-		printk("%5d %5d %-15s %#x\n", t->pid, t->state, t->comm, t->work);
-	machine_exit(EXIT_HANG);
+	cpu_idle(!run_mode()); /* a run= boot reads no input */
 }

@@ -8,6 +8,7 @@
 #include "lib/ktap.h"
 #include "lib/string.h"
 #include "mm/page.h"
+#include "mm/frames.h"
 #include "mm/zone.h"
 #include "sched/wait.h"
 

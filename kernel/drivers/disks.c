@@ -161,7 +161,7 @@ static void scan(struct disk *d)
 	if (!r.page)
 		panic("no memory to read a partition table");
 	partition_table_read(&r.source, &table);
-	page_put(r.page);
+	free_pages(r.page, 0);
 	printk("disk: %s, %u KiB; %s; partitions:", d->whole.name, d->whole.nr_sectors / 2,
 	       d->model);
 	for (u32 i = 0; i < table.nr; i++)

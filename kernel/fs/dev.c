@@ -1,16 +1,16 @@
 /*
- * Character devices, with the numbers of Linux: the memory devices here, the terminal in the tty
- * driver. The nodes exist from boot on, whatever the boot archive contains (as with devtmpfs).
+ * Character devices, with the numbers of Linux: the memory devices here, the terminal in fs/tty.c.
+ * The nodes exist from boot on, whatever the boot archive contains (as with devtmpfs).
  */
 #include "internal.h"
 
 #include "arch/uaccess.h"
 #include "drivers/block.h"
-#include "drivers/tty.h"
+#include "fs/tty.h"
 #include "lib/assert.h"
 #include "lib/stages.h"
-#include "lib/string.h"
 #include "lib/random.h"
+#include "lib/string.h"
 #include "sched/current.h"
 
 #define DEV(major, minor) ((major) << 8 | (minor))

@@ -17,7 +17,6 @@
 #include "lib/string.h"
 #include "sched/task.h"
 #include "sched/sched.h"
-#include "syscall/table.h"
 
 #define NS_PER_S 1000000000u
 #define LOAD_SHIFT 11
@@ -149,7 +148,6 @@ static const struct proc_file files[] = {
 	{ "params", params_show, params_store },
 	{ "sched", sched_show, NULL },
 	{ "stat", stat_show, NULL },
-	{ "syscalls", syscalls_show, NULL },
 	{ "uptime", uptime_show, NULL },
 	{ "version", version_show, NULL },
 	{ NULL, NULL, NULL },

@@ -6,6 +6,7 @@
 #include "lib/string.h"
 #include "mm/page.h"
 #include "mm/slab.h"
+#include "mm/frames.h"
 #include "mm/zone.h"
 
 #define TOP "/ktest"

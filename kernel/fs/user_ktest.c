@@ -30,6 +30,7 @@ void ktest_user_end(void)
 		mm_attach(current, before);
 	} else {
 		current->mm = NULL;
+		current->pgd = NULL;
 		mmu_switch(kernel_pgd);
 	}
 	mm_destroy(mm);

@@ -9,6 +9,7 @@
 #include "arch/irq.h"
 #include "lib/seq_file.h"
 #include "mm/cache.h"
+#include "mm/frames.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
@@ -16,6 +17,7 @@
 #include "mm/swap.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
+#include "observe/files.h"
 #include "sched/task.h"
 
 struct totals {

@@ -16,7 +16,6 @@
 #include "lib/printf.h"
 #include "lib/stages.h"
 #include "lib/string.h"
-#include "main.h"
 #include "mm/control.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -25,6 +24,7 @@
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "observe/events.h"
+#include "proc/task.h"
 #include "sched/still.h"
 #include "sched/task.h"
 #include "schema.h"
@@ -272,7 +272,7 @@ static void print_system(void)
 /* Prints the table of a run and writes the telemetry's "end". */
 static void summary_print(void)
 {
-	int status = power_off_status;
+	int status = run_status;
 
 	if (!run_mode())
 		return;

@@ -8,6 +8,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/control.h"
+#include "mm/frames.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/pagelist.h"
@@ -17,13 +18,8 @@
 #include "mm/swap.h"
 #include "mm/vmalloc.h"
 #include "mm/zone.h"
+#include "observe/files.h"
 #include "sched/task.h"
-
-const char *const vm_event_names[NR_VM_EVENTS] = {
-#define X(name, meaning) #name,
-	COUNTERS(X)
-#undef X
-};
 
 static u32 nr_owned(void)
 {

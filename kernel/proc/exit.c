@@ -32,6 +32,7 @@ static void release_memory(struct task_struct *t)
 	event_exit(t);
 	t->max_rss = mm->count.max_rss;
 	t->mm = NULL;
+	t->pgd = NULL;
 	mm_destroy(mm);
 }
 

@@ -21,9 +21,6 @@
 #define SYNCHRONOUS                                                                                \
 	(SIG_BIT(SIGSEGV) | SIG_BIT(SIGBUS) | SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | SIG_BIT(SIGTRAP))
 
-/* Values of si_code. */
-enum { SI_USER = 0, SI_TKILL = -6, SI_KERNEL = 0x80, CLD_EXITED = 1, CLD_KILLED = 2 };
-
 /* Sets or clears WORK_SIGNAL after current's masks have changed. */
 static void signal_recalc(void)
 {
@@ -34,22 +31,6 @@ static void signal_recalc(void)
 	else
 		current->work &= ~WORK_SIGNAL;
 	irq_restore(flags);
-}
-
-void signal_origin(int sig, int *code, u32 *pid, u32 *status)
-{
-	const struct sighand *hand = current->sig.hand;
-	u32 sender = sig <= NR_SENDERS ? hand->sender[sig - 1] : 0;
-
-	*code = !sender ? SI_KERNEL : sender & SENT_TO_THREAD ? SI_TKILL : SI_USER;
-	*pid = sender & ~SENT_TO_THREAD;
-	*status = 0;
-	if (sig == SIGCHLD && hand->child_status != NOT_ENDED) {
-		u32 killed_by = hand->child_status & 0x7f;
-
-		*code = killed_by ? CLD_KILLED : CLD_EXITED;
-		*status = killed_by ? killed_by : hand->child_status >> 8;
-	}
 }
 
 void signal_set_blocked(u64 mask)

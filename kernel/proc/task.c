@@ -4,22 +4,22 @@
 #include "fs/vfs.h"
 #include "internal.h"
 #include "lib/assert.h"
-#include "lib/printf.h"
+#include "lib/param.h"
 #include "lib/stages.h"
 #include "lib/string.h"
-#include "main.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
 #include "observe/events.h"
 #include "sched/timer.h"
 
-#define INIT_PATIENCE_S 1u
-#define INIT_PAUSE_NS 10000000ull
-
+char run_command[512];
+int run_status;
 struct task_struct *init_process;
 u32 max_threads;
 
 static struct kmem_cache *sighand_cache;
+
+PARAM_STR("run", run_command, "run one command line, print what it cost, power off", AT_BOOT);
 
 struct sighand *sighand_alloc(void)
 {
@@ -86,24 +86,6 @@ static void init_start(void *arg)
 		panic("/init cannot be started: error %d", -err);
 	run_stage(running);
 	thread_enter_user();
-}
-
-bool init_lacks_memory(void)
-{
-	static u64 since_ns, last_ns;
-	u64 now = clock_ns();
-
-	if (current != init_process)
-		return false;
-	if (now - last_ns > 2 * INIT_PAUSE_NS)
-		since_ns = now;
-	if (now - since_ns > INIT_PATIENCE_S * 1000000000ull) {
-		printk("init: no memory for %u s: the machine ends\n", INIT_PATIENCE_S);
-		power_off(1);
-	}
-	ksleep_ns(INIT_PAUSE_NS);
-	last_ns = clock_ns();
-	return true;
 }
 
 void proc_start_init(void)

@@ -10,7 +10,7 @@
  *
  * Accounts (sched/acct.h). A runnable task that leaves the CPU is charged to READY, a sleeping one
  * to PAGEWAIT, ADMIT or SLEEP, by its flags; from its wake-up on to READY, and once picked to
- * KERNEL. Trap entry and exit move it between USER and KERNEL (sched/entry.h).
+ * KERNEL. Trap entry and exit move it between USER and KERNEL (arch/x86/trap.c).
  *
  * A kernel thread has no address space and keeps using the last one: it uses only kernel addresses,
  * which are the same in every address space.
@@ -24,7 +24,6 @@
 #include "lib/param.h"
 #include "lib/seq_file.h"
 #include "lib/string.h"
-#include "mm/mm.h"
 #include "observe/events.h"
 #include "sched/task.h"
 #include "sched/timer.h"
@@ -73,8 +72,8 @@ static void switch_to(struct task_struct *prev, struct task_struct *next)
 	acct_switch(&prev->acct, account);
 	psi_task_changed(prev, prev->acct.since);
 	acct_switch(&next->acct, ACCT_KERNEL);
-	if (next->mm && next->mm->pgd != mmu_current)
-		mmu_switch(next->mm->pgd);
+	if (next->pgd && next->pgd != mmu_current)
+		mmu_switch(next->pgd);
 	current_task = next;
 	thread_switch(prev, next);
 }

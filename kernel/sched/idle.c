@@ -14,11 +14,13 @@
 #include "arch/machine.h"
 #include "arch/time.h"
 #include "lib/assert.h"
+#include "lib/printf.h"
 #include "observe/events.h"
+#include "sched/task.h"
 #include "sched/timer.h"
 
 static bool idling; /* irq */
-static void (*deadlock)(void); /* NULL: input may wake a task */
+static bool may_be_typed; /* input may come at any time */
 static u64 idle_since, idle_cycles, iowait_cycles;
 
 void idle_settle(void)
@@ -44,12 +46,24 @@ bool sched_idling(void)
 	return idling;
 }
 
+/* No task can ever run again. */
+static void __noreturn report_deadlock(void)
+{
+	struct task_struct *t;
+
+	printk("hang: every task sleeps and nothing is left that could wake one\n");
+	printk("%5s %5s %-15s %s\n", "PID", "STATE", "COMMAND", "WORK");
+	for_each_task(t)
+		printk("%5d %5d %-15s %#x\n", t->pid, t->state, t->comm, t->work);
+	machine_exit(EXIT_HANG);
+}
+
 static void wait_for_interrupt(void)
 {
 	timer_enter_idle();
 	if (!timer_next_ns()) {
-		if (deadlock)
-			deadlock();
+		if (!may_be_typed)
+			report_deadlock();
 		watchdog_pause();
 	}
 	cpu_idle_wait();
@@ -71,10 +85,10 @@ static void idle_until_work(void)
 	tick_resume();
 }
 
-void __noreturn cpu_idle(void (*at_deadlock)(void))
+void __noreturn cpu_idle(bool interactive)
 {
 	ASSERT(current == &idle_task);
-	deadlock = at_deadlock;
+	may_be_typed = interactive;
 	irq_disable();
 	timer_leave_idle();
 	tick_resume();

@@ -16,6 +16,9 @@
 #include "sched/sched.h"
 #include "sched/task.h"
 
+/* Values of si_code. */
+enum { SI_USER = 0, SI_TKILL = -6, SI_KERNEL = 0x80, CLD_EXITED = 1, CLD_KILLED = 2 };
+
 bool signal_pending(const struct task_struct *t)
 {
 	return signals_deliverable(&t->sig) != 0;
@@ -88,6 +91,22 @@ void signal_parent(const struct task_struct *child)
 	if (first && t->sig.hand)
 		t->sig.hand->child_status = child->exit_code;
 	irq_restore(flags);
+}
+
+void signal_origin(int sig, int *code, u32 *pid, u32 *status)
+{
+	const struct sighand *hand = current->sig.hand;
+	u32 sender = sig <= NR_SENDERS ? hand->sender[sig - 1] : 0;
+
+	*code = !sender ? SI_KERNEL : sender & SENT_TO_THREAD ? SI_TKILL : SI_USER;
+	*pid = sender & ~SENT_TO_THREAD;
+	*status = 0;
+	if (sig == SIGCHLD && hand->child_status != NOT_ENDED) {
+		u32 killed_by = hand->child_status & 0x7f;
+
+		*code = killed_by ? CLD_KILLED : CLD_EXITED;
+		*status = killed_by ? killed_by : hand->child_status >> 8;
+	}
 }
 
 int signal_group(int pgid, int sig, u32 sender)

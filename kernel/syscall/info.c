@@ -8,11 +8,11 @@
 #include "internal.h"
 #include "lib/param.h"
 #include "lib/string.h"
-#include "main.h"
 #include "mm/mm.h"
 #include "mm/swap.h"
 #include "mm/zone.h"
 #include "lib/random.h"
+#include "observe/events.h"
 #include "proc/rusage.h"
 #include "proc/task.h"
 #include "sched/task.h"
@@ -183,7 +183,8 @@ long sys_reboot(u32 magic1, u32 magic2, u32 command, u32 arg)
 		return -EINVAL;
 	switch (command) {
 	case POWER_OFF:
-		power_off(arg);
+		event_power_off(&(int){ arg });
+		return 0;
 	case RESTART:
 		machine_reboot();
 	case (u32)CAD_ON:

@@ -12,6 +12,7 @@
 #include "syscall/table.h"
 #include "calls.h"
 #include "errno.h"
+#include "fs/proc.h"
 #include "lib/seq_file.h"
 
 u32 syscall_count[NR_SYSCALLS];
@@ -44,7 +45,8 @@ const struct syscall syscalls[NR_SYSCALLS] = {
 #include "list.h"
 };
 
-void syscalls_show(struct seq_file *m)
+/* Number, call count and name of every call made; marks unimplemented ones. */
+static void show(struct seq_file *m)
 {
 	for (u32 nr = 0; nr < NR_SYSCALLS; nr++) {
 		const struct syscall *call = &syscalls[nr];
@@ -55,3 +57,7 @@ void syscalls_show(struct seq_file *m)
 				   exists ? "" : " (not implemented)");
 	}
 }
+
+static const struct proc_file files[] = { { "syscalls", show, NULL }, { 0 } };
+
+PROC_FILES(files);

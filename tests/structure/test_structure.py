@@ -7,10 +7,11 @@ import warnings
 from functools import cache
 
 import pytest
-from structure import draw, includes, source, symbols
+from structure import draw, headers, includes, source, symbols
 from tidemark.grade.build import solution_files, starters
 from tidemark.machine import qemu
 
+MOST_UPWARDS = 12  # arrows of the kernel
 LONGEST_FUNCTION = 40
 LONGEST_IN_HEADER = 15  # lines of an accessor's body
 LONG_FILE, LONGEST_FILE = 450, 500
@@ -40,6 +41,17 @@ def test_every_arrow_is_in_the_table(part: str) -> None:
 @pytest.mark.parametrize("part", ["kernel", "tools"])
 def test_table_allows_nothing_that_is_not_used(part: str) -> None:
     assert source.unneeded(part, arrows(part)) == []
+
+
+def test_no_header_lies_below_its_source() -> None:
+    """Else its users would call a higher room, and no arrow would show it."""
+    found, supplied = headers.below_source(), source.table()["supplied"]
+    assert {header: names for header, names in found.items() if header not in supplied} == {}
+    assert [header for header in supplied if header not in found] == [], "not needed in arrows.toml"
+
+
+def test_arrows_upwards_are_few() -> None:
+    assert sum(len(one.get("up", [])) for one in source.table()["kernel"]) <= MOST_UPWARDS
 
 
 def test_internal_headers_stay_in_their_folder() -> None:
@@ -129,6 +141,11 @@ def test_arrow_upwards_is_seen() -> None:
     file, target = source.Path("kernel/lib/list.c"), source.Path("kernel/include/proc/task.h")
     wrong = source.Arrow(file, 1, target, source.room("kernel", file), source.room("kernel", target))
     assert (wrong.room, wrong.to) == ("lib", "proc") and source.forbidden("kernel", [wrong]) == [wrong]
+
+
+def test_header_below_its_source_is_seen() -> None:
+    """panic is declared in lib and defined far above; that needs a reason in the table."""
+    assert headers.below_source()["lib/assert.h"] == ["panic (kernel/arch/x86/panic.c)"]
 
 
 def test_policy_may_use_the_seam_but_not_the_core() -> None:

@@ -6,7 +6,6 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
-#include "main.h"
 
 enum { MB_MEMORY = 1, MB_CMDLINE = 4, MB_MODULES = 8, MB_MMAP = 64 };
 #define MULTIBOOT_LOADER_MAGIC 0x2BADB002
@@ -85,7 +84,7 @@ static void read_command_line(const char *line)
 		panic("the command line is longer than %zu bytes", sizeof(boot_info.cmdline) - 1);
 }
 
-void __noreturn arch_start(u32 magic, u32 info_pa)
+void arch_start(u32 magic, u32 info_pa)
 {
 	const struct multiboot_info *info = phys_to_virt(info_pa);
 
@@ -101,6 +100,4 @@ void __noreturn arch_start(u32 magic, u32 info_pa)
 
 		boot_info.initramfs = (struct mem_range){ m->start, m->end };
 	}
-	kernel_main();
-	panic("kernel_main returned");
 }

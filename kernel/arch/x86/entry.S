@@ -70,7 +70,7 @@ trap_common:
 
 irq_common:
 	SAVE_REGS
-	call irq_dispatch
+	call trap_interrupt
 	jmp trap_return
 
 trap_14:

@@ -14,7 +14,7 @@ extern u32 kernel_pgdir[1024];
 extern u8 boot_stack[];
 
 /* boot_info.c */
-void __noreturn arch_start(u32 magic, u32 info_pa);
+void arch_start(u32 magic, u32 info_pa);
 
 /* entry.S */
 extern const u32 trap_stubs[NR_TRAPS]; /* addresses of the entry points */
@@ -33,15 +33,7 @@ void tss_set_stack(u32 top);
 /* Stores the registers that the double fault interrupted. */
 void tss_interrupted(struct pt_regs *regs);
 
-/* trap.c */
-void trap_exception(struct pt_regs *regs);
-void trap_page_fault(struct pt_regs *regs);
-void trap_syscall(struct pt_regs *regs);
-void trap_nmi(struct pt_regs *regs);
-void trap_return_to_user(struct pt_regs *regs);
-/* Takes a program out of virtual-8086 mode and sends it SIGSEGV. */
-void __noreturn leave_vm86(struct pt_regs *regs);
-void __noreturn trap_double_fault(void);
+/* panic.c */
 void __noreturn report_hang(struct pt_regs *regs);
 
 /* watchdog.c: the watchdog has fired. Returns true to wait the same time again. */
@@ -50,7 +42,7 @@ bool watchdog_waits_again(void);
 /* irq.c */
 void irq_init(void);
 void irq_connect(void); /* after mmu_init, before the first interrupt */
-void irq_dispatch(struct pt_regs *regs);
+void irq_handle(const struct pt_regs *regs); /* calls the handler of an interrupt */
 
 /* fpu.c */
 #define FPU_STATE_SIZE 512
@@ -78,8 +70,5 @@ bool kernel_stack_guard(u32 addr); /* is addr in a stack's guard page? */
 
 /* backtrace.c */
 void print_regs(const struct pt_regs *regs);
-
-/* panic.c */
-void __noreturn panic_regs(struct pt_regs *regs, const char *fmt, ...) __printf(2, 3);
 
 #endif

@@ -10,7 +10,6 @@
 #include "arch/x86/regs.h"
 #include "internal.h"
 #include "lib/assert.h"
-#include "sched/entry.h"
 
 enum { PIC1 = 0x20, PIC2 = 0xA0, PIC_EOI = 0x20, PIC_READ_ISR = 0x0B, IRQ_CASCADE = 2 };
 
@@ -97,24 +96,17 @@ static bool spurious(int irq)
 	return true;
 }
 
-void irq_dispatch(struct pt_regs *regs)
+void irq_handle(const struct pt_regs *regs)
 {
 	int irq = regs->trapno - TRAP_IRQ0;
-	bool user = regs_from_user(regs);
 
-	if (user)
-		account_enter_kernel();
-	if (!spurious(irq)) {
-		interrupt_depth++;
-		irq_regs = regs;
-		if (irq >= 8)
-			outb(PIC2, PIC_EOI);
-		outb(PIC1, PIC_EOI);
-		handlers[irq]();
-		interrupt_depth--;
-	}
-	if (unlikely(regs->flags & FLAGS_VM))
-		leave_vm86(regs);
-	if (user)
-		trap_return_to_user(regs);
+	if (spurious(irq))
+		return;
+	interrupt_depth++;
+	irq_regs = regs;
+	if (irq >= 8)
+		outb(PIC2, PIC_EOI);
+	outb(PIC1, PIC_EOI);
+	handlers[irq]();
+	interrupt_depth--;
 }

@@ -8,7 +8,6 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
-#include "mm/fault.h"
 #include "observe/events.h"
 #include "sched/current.h"
 

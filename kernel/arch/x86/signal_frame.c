@@ -12,7 +12,7 @@
 #include "errno.h"
 #include "internal.h"
 #include "lib/string.h"
-#include "proc/signal.h"
+#include "sched/signal.h"
 #include "sched/current.h"
 
 /* The first 76 bytes equal struct pt_regs. */

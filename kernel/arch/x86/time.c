@@ -30,6 +30,7 @@
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/string.h"
+#include "sched/timer.h"
 #include "tsc_rate.h"
 
 enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0x00 };

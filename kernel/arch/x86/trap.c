@@ -10,20 +10,16 @@
 #include "arch/machine.h"
 #include "arch/mmu.h"
 #include "arch/task.h"
+#include "arch/uaccess.h"
 #include "arch/x86/cpu.h"
 #include "errno.h"
-#include "internal.h"
 #include "lib/string.h"
 #include "mm/fault.h"
 #include "proc/task.h"
-#include "sched/entry.h"
+#include "sched/acct.h"
 #include "syscall/table.h"
-
-struct ex_table_entry {
-	u32 from, to;
-};
-
-extern const struct ex_table_entry __ex_table_start[], __ex_table_end[];
+#include "internal.h"
+#include "trap.h"
 
 static const struct {
 	const char *name;
@@ -47,28 +43,16 @@ static const struct {
 	[19] = { "SIMD floating-point error", SIGFPE },
 };
 
-static const struct ex_table_entry *find_fixup(const struct pt_regs *regs)
+static inline void account_enter_kernel(void)
 {
-	const struct ex_table_entry *e;
-
-	for (e = __ex_table_start; e < __ex_table_end; e++)
-		if (e->from == regs->ip)
-			return e;
-	return NULL;
+	acct_switch(&current->acct, ACCT_KERNEL);
+	if (unlikely(current->fresh_va))
+		swallow_faulting_use();
 }
 
-bool has_fixup(const struct pt_regs *regs)
+static inline void account_exit_kernel(void)
 {
-	return find_fixup(regs);
-}
-
-bool fixup_exception(struct pt_regs *regs)
-{
-	const struct ex_table_entry *e = find_fixup(regs);
-
-	if (e)
-		regs->ip = e->to;
-	return e;
+	acct_switch(&current->acct, ACCT_USER);
 }
 
 static inline void return_to_user(struct pt_regs *regs)
@@ -111,7 +95,7 @@ static u32 fault_flags(u32 error_code)
  * No program may enter virtual-8086 mode, but QEMU lets iret set the flag for it. The processor has
  * then pushed the data segments, too, so the frame begins lower by their size: it is moved up.
  */
-void leave_vm86(struct pt_regs *regs)
+static void __noreturn leave_vm86(struct pt_regs *regs)
 {
 	struct pt_regs *flat = task_regs(current);
 
@@ -137,6 +121,19 @@ static void user_page_fault(struct pt_regs *regs, u32 addr, u32 fault)
 	irq_enable();
 	do_page_fault(regs, addr, fault | FAULT_USER);
 	return_to_user(regs);
+}
+
+void trap_interrupt(struct pt_regs *regs)
+{
+	bool user = regs_from_user(regs);
+
+	if (user)
+		account_enter_kernel();
+	irq_handle(regs);
+	if (unlikely(regs->flags & FLAGS_VM))
+		leave_vm86(regs);
+	if (user)
+		return_to_user(regs);
 }
 
 void trap_page_fault(struct pt_regs *regs)
@@ -211,54 +208,4 @@ void __noreturn trap_double_fault(void)
 	if (kernel_stack_guard(addr) || kernel_stack_guard(regs.sp))
 		die(&regs, "kernel stack overflow", addr);
 	die(&regs, "double fault", addr);
-}
-
-/* Registers of the program. */
-
-u32 regs_ip(const struct pt_regs *regs)
-{
-	return regs->ip;
-}
-
-u32 regs_sp(const struct pt_regs *regs)
-{
-	return regs->sp;
-}
-
-u32 regs_digest(const struct pt_regs *regs)
-{
-	const u32 words[] = { regs->ip, regs->sp, regs->ax, regs->bx, regs->cx,
-			      regs->dx, regs->si, regs->di, regs->bp, regs->flags };
-	u32 digest = 0;
-
-	for (u32 i = 0; i < ARRAY_SIZE(words); i++)
-		digest = digest * 31 + words[i];
-	return digest;
-}
-
-bool regs_page_fault(const struct pt_regs *regs)
-{
-	return regs->trapno == TRAP_PAGE_FAULT;
-}
-
-bool regs_in_syscall(const struct pt_regs *regs)
-{
-	return regs->trapno == TRAP_SYSCALL;
-}
-
-/* int $0x80 is two bytes long. */
-void regs_restart_syscall(struct pt_regs *regs)
-{
-	regs->ax = regs->orig_ax;
-	regs->ip -= 2;
-}
-
-long regs_result(const struct pt_regs *regs)
-{
-	return regs->ax;
-}
-
-void regs_set_result(struct pt_regs *regs, long value)
-{
-	regs->ax = value;
 }

@@ -1,12 +1,43 @@
 /*
  * Access to user memory from the kernel. Each instruction that accesses it has an entry in the
  * exception table. If a fault can be resolved (a nonresident page), the instruction continues.
- * Otherwise mm looks up the fixup. String instructions keep their progress in ecx, so the fixup is
+ * Otherwise it continues at its fixup. String instructions keep their progress in ecx, so the fixup is
  * simply the code that follows, and ecx is then the number of units not moved.
  */
 #include "arch/uaccess.h"
 #include "arch/x86/cpu.h"
+#include "arch/x86/regs.h"
 #include "errno.h"
+
+struct ex_table_entry {
+	u32 from, to;
+};
+
+extern const struct ex_table_entry __ex_table_start[], __ex_table_end[];
+
+static const struct ex_table_entry *find_fixup(const struct pt_regs *regs)
+{
+	const struct ex_table_entry *e;
+
+	for (e = __ex_table_start; e < __ex_table_end; e++)
+		if (e->from == regs->ip)
+			return e;
+	return NULL;
+}
+
+bool has_fixup(const struct pt_regs *regs)
+{
+	return find_fixup(regs);
+}
+
+bool fixup_exception(struct pt_regs *regs)
+{
+	const struct ex_table_entry *e = find_fixup(regs);
+
+	if (e)
+		regs->ip = e->to;
+	return e;
+}
 
 /* Copies four bytes per iteration, then the rest. Returns nonzero after a fault. */
 static size_t copy_user(void *to, const void *from, size_t n)

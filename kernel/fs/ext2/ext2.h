@@ -25,7 +25,7 @@ struct ext2_fs {
 	u32 nr_errors; /* found since then */
 	u32 flushes_begun,
 		flushed; /* numbers of flushes: the last one begun, the last one that succeeded */
-	struct list_head kept;      /* kept.c: copies of bitmaps from before a freeing */
+	struct list_head kept;      /* unflushed.c: copies of bitmaps from before a freeing */
 	u32 named_before; /* link.c: the first flush with all additional names of files */
 	u32 freed_before; /* the first flush with all that was freed */
 	bool not_kept;    /* out of memory for a copy */
@@ -94,7 +94,7 @@ u32 ext2_bits_find(const void *map, u32 from, u32 end);
 /* Returns the first of `count` zero bits at a multiple of count (8, 64) in [from, end), or end. */
 u32 ext2_bits_find_run(const void *map, u32 from, u32 end, u32 count);
 
-/* kept.c: what was freed since the last flush. Caller holds fs->lock, except for the flush. */
+/* unflushed.c: what was freed since the last flush. Caller holds fs->lock, except for the flush. */
 /* Call before clearing bits of a bitmap. May sleep. */
 void ext2_keep(struct ext2_fs *fs, const struct buf *map);
 /* Returns the bitmap to allocate from: blocks freed since the last flush are not free in it. Valid

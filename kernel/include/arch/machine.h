@@ -33,6 +33,9 @@ enum machine_exit {
 void __noreturn machine_exit(enum machine_exit code);
 void __noreturn machine_reboot(void);
 
+/* A fault of the kernel: prints it with the registers and a backtrace, and ends the machine. */
+void __noreturn die(struct pt_regs *regs, const char *what, u32 addr);
+
 /* Prints the caller's stack as function+offset lines. */
 void backtrace(void);
 void backtrace_regs(const struct pt_regs *regs);

@@ -54,7 +54,4 @@ void timer_arm(u64 when_ns, bool may_be_early);
 /* Drops the request. Interrupts are off and stay off. */
 void timer_disarm(void);
 
-/* Called by the timer interrupt. Defined in sched/timer.c. */
-void timer_interrupt(void);
-
 #endif

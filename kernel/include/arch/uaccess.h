@@ -22,6 +22,13 @@ int put_user_u32(void *user_to, u32 value);
 /* Returns true if [p, p + n) lies below TASK_SIZE. Does not access it. */
 static inline bool access_ok(const void *p, size_t n);
 
+struct pt_regs;
+
+/* Continues at the fixup of a user copy. Returns false if there is no fixup. */
+bool fixup_exception(struct pt_regs *regs);
+/* Did this exception happen in a user copy? Other kernel code must not access user addresses. */
+bool has_fixup(const struct pt_regs *regs);
+
 #include "arch/x86/uaccess.h"
 
 #endif

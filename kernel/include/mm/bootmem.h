@@ -10,8 +10,20 @@ void *boot_alloc(size_t bytes, size_t align);
 /* Frees the frames of the initramfs, up to the frame that holds this address, into the allocator. */
 void bootmem_free_initramfs(const void *upto);
 
-/* Initializes memory management in order, from the memory map to a working kmalloc. */
-void mm_init(void);
+/* Memory above mem=, which a disk in memory uses as its store. */
+struct bootmem_store {
+	bool needed;
+	u64 size; /* bytes; 0: as much as possible */
+	u64 end; /* it must lie below this address; 0: anywhere */
+};
+
+/* Sets up the memory map, page tables and zones. From now on boot_alloc works, */
+void bootmem_init(const struct bootmem_store *wanted);
+/* until this frees all other frames into the zones. From now on kmalloc works. */
+void bootmem_end(void);
+
+/* The future references (lib/future.h), if the lab has put them into memory; otherwise NULL. */
+void *bootmem_future(void);
 
 /* Physical memory above mem=, for the simulated swap disk: bytes [*start, *end). */
 void bootmem_store_range(u64 *start, u64 *end);

@@ -166,11 +166,6 @@ void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Removes all mappings of the page. */
 void cache_unmap(struct page *page);
-/* filemap.c: empties entries that are not found through a page. These two never sleep and need no mm->lock.
- * This one: entries of private regions, copies included, and of holes, from page `first` of the file on. */
-void filemap_unmap_rest(struct inode *inode, u32 first);
-/* A page is added where a hole was, which may have been mapped for reading. */
-void filemap_unmap_hole(struct inode *inode, u32 index);
 /* sectors: one bit for each sector that differs from the device. The very first call may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
 /* Is the page in use, or not clean? */

@@ -29,10 +29,7 @@ int handle_mm_fault(struct mm_struct *mm, u32 addr, u32 fault);
  */
 struct page *get_user_page(struct mm_struct *mm, u32 addr, bool write);
 
-/* Supplied by arch: continues at the fixup of a user copy. Returns false if there is no fixup. */
-bool fixup_exception(struct pt_regs *regs);
-/* Did this exception happen in a user copy? Other kernel code must not access user addresses. */
-bool has_fixup(const struct pt_regs *regs);
-void __noreturn die(struct pt_regs *regs, const char *what, u32 addr);
+/* Ignores the use that ended the last fault of current. Called when it next enters the kernel. */
+void swallow_faulting_use(void);
 
 #endif

@@ -150,6 +150,16 @@ static inline u32 mm_rss_pages(const struct mm_struct *mm)
 /* For execve: copies data into a new address space that is not running yet. Returns 0 or -errno. */
 int mm_write(struct mm_struct *mm, u32 addr, const void *from, size_t n);
 
+/* mm/space/filemap.c: empty entries that are not found through a page. They never sleep and need no mm->lock.
+ * The first: entries of private regions, copies included, and of holes, from page `first` of the file on. */
+void filemap_unmap_rest(struct inode *inode, u32 first);
+/* A page is added where a hole was, which may have been mapped for reading. */
+void filemap_unmap_hole(struct inode *inode, u32 index);
+
+/* mm/space/unuse.c: maps, in all address spaces, the pages that are in the swap cache for slots
+ * `first` to `end` - 1, and frees those slots. May sleep between two address spaces. */
+void unuse_slots(u32 first, u32 end);
+
 void mm_init_caches(void);
 
 #endif

@@ -11,4 +11,9 @@
  */
 bool out_of_memory(void);
 
+/* Call when a fault of current finds no frame. Returns false if current is not init. Init cannot be
+ * killed: it waits until memory is freed, and the access is retried. After one second without
+ * memory the machine ends with status 1. */
+bool init_lacks_memory(void);
+
 #endif

@@ -147,17 +147,14 @@ static inline u32 page_zone_index(const struct page *p)
 	return p->flags >> PG_zone_shift & 3;
 }
 
+/* Adds a reference. page_put (mm/frames.h) drops one. */
 static inline void page_get(struct page *p)
 {
 	p->count++;
 }
 
-/* Drops a reference; the last one removes the page from the policy and frees it. */
-void page_put(struct page *p);
-
 /* Sleeps until the read in progress (PG_locked) has ended. */
 void page_wait_unlocked(struct page *p);
-void page_init_queues(void);
 
 /* Locks the page; sleeps while another task holds the lock. */
 void page_lock(struct page *p);
@@ -171,6 +168,7 @@ void page_end_writeback(struct page *p);
 
 /* The frame of zeros: mapped read-only for every anonymous page that has only been read. */
 extern struct page *zero_page;
+void page_init(void);
 
 static inline bool is_zero_page(const struct page *p)
 {

@@ -31,14 +31,6 @@ void reclaim_wait_write(void);
 void reclaim_pause(void);
 void reclaim_finish_writes(void);
 
-/* The cap on user frames (0: none), and the number of frames that count against it. */
-extern u32 frames_cap, frames_used;
-/* Counts one more user frame; sleeps until it fits under the cap. */
-void frames_charge(void);
-/* Like frames_charge, but never sleeps or reclaims. Returns false if the cap is reached. */
-bool frames_try_charge(void);
-void frames_uncharge(void);
-
 /* Pages that reclaim is writing. */
 u32 reclaim_nr_writing(void);
 /* Pages that reclaim sent and that could not be written, since boot. */

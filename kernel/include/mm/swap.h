@@ -171,10 +171,6 @@ static inline void swap_note_eviction(u32 slot)
 
 void swap_note_refault(struct mm_struct *mm, u32 slot);
 
-/* mm/space/unuse.c: maps, in all address spaces, the pages that are in the swap cache for slots
- * `first` to `end` - 1, and frees those slots. May sleep between two address spaces. */
-void unuse_slots(u32 first, u32 end);
-
 void swaps_show(struct seq_file *m);
 /* Returns 0, or -EINVAL if counts and cache are inconsistent. */
 int swap_check(void);

@@ -15,11 +15,6 @@ enum vm_event {
 extern u64 vm_events[NR_VM_EVENTS];
 extern const char *const vm_event_names[NR_VM_EVENTS];
 
-struct seq_file;
-
-/* observe/check.c: prints "ok", or which numbers are inconsistent. */
-void vm_check_show(struct seq_file *m);
-
 #define stat_count(name) ((void)vm_events[VM_##name]++)
 #define stat_add(name, n) ((void)(vm_events[VM_##name] += (n)))
 #define vm_count(name) stat_count(name) /* the name that files of the paging lab use */

@@ -43,6 +43,7 @@ STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/
 	X(idle_begins, void)                /* irq off: no task is runnable any more */            \
 	X(idle_ends, void)                  /* irq off: a task is runnable again */                \
 	X(quiet, void)                      /* irq: the clock stands still, no update is under way */ \
+	X(power_off, const int)             /* the machine is to end, with this status; never returns */ \
 	X(panic, void)                      /* the message is printed; time to add details */
 /* clang-format on */
 

@@ -5,8 +5,6 @@
 #include "sched/signal.h"
 #include "types.h"
 
-/* Returns the origin of the signal that current takes now: si_code, pid and status of a siginfo. */
-void signal_origin(int sig, int *code, u32 *pid, u32 *status);
 /* Sets current's mask of blocked signals, without SIGKILL and SIGSTOP. */
 void signal_set_blocked(u64 mask);
 /* Sets current's action for a signal. */

@@ -16,12 +16,16 @@ int do_fork(u32 child_sp, u32 *child_tid_set);
  * vectors. */
 int do_execve(const char *path, char *const *argv, char *const *envp, bool kernel_args);
 void __noreturn do_exit(int code); /* code as wait4 reports it */
+extern char run_command[512]; /* run=; empty on an interactive machine */
+extern int run_status; /* the command's exit status, once the machine powers off */
+
+static inline bool run_mode(void)
+{
+	return run_command[0] != '\0';
+}
+
 /* Starts /init as process 1. */
 void proc_start_init(void);
-/* Call when a fault of current finds no frame. Returns false if current is not init. Init cannot be
- * killed: it waits until memory is freed, and the access is retried. After one second without
- * memory the machine ends with status 1. */
-bool init_lacks_memory(void);
 /* Maximum number of tasks, set by proc_init from the size of memory. */
 extern u32 max_threads;
 void proc_init(void);

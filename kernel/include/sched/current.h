@@ -6,6 +6,7 @@
 #ifndef SCHED_CURRENT_H
 #define SCHED_CURRENT_H
 
+#include "arch/mmu.h"
 #include "arch/task.h"
 #include "lib/list.h"
 #include "sched/acct.h"
@@ -50,6 +51,7 @@ struct task_struct {
 	int nice;
 
 	struct mm_struct *mm;        /* NULL: kernel thread */
+	pgd_t *pgd;                  /* of mm */
 	struct acct_clock acct;
 	struct files_struct *files;
 	struct inode *cwd;

@@ -48,9 +48,9 @@ void cond_resched(void);
 /* Called by the tick, in irq context. */
 void sched_tick(void);
 void sched_init(void);
-/* Becomes the idle task: never returns. Calls at_deadlock, with interrupts off, if every task sleeps
- * and no timer runs; NULL: input may wake a task. */
-void __noreturn cpu_idle(void (*at_deadlock)(void));
+/* Becomes the idle task: never returns. Unless the machine is interactive, tasks that all sleep
+ * without a timer are a deadlock. */
+void __noreturn cpu_idle(bool interactive);
 
 u32 sched_nr_running(void); /* runnable tasks, with current, without idle */
 u64 sched_nr_switches(void);

@@ -70,6 +70,8 @@ void signal_parent(const struct task_struct *child);
 int signal_group(int pgid, int sig, u32 sender);
 /* Sends a fault signal to current. It cannot be blocked or ignored. */
 void force_signal(int sig, u32 addr);
+/* Returns the origin of the signal that current takes now: si_code, pid and status of a siginfo. */
+void signal_origin(int sig, int *code, u32 *pid, u32 *status);
 /* Does the task ignore the signal, by its own choice or by default? */
 bool signal_ignored(const struct task_struct *t, int sig);
 

@@ -23,6 +23,9 @@ void timer_stop(struct timer *t);
 /* Returns the earliest non-deferrable expiry, or 0 if none is armed. */
 u64 timer_next_ns(void);
 
+/* Called by the timer interrupt (arch/x86/time.c). */
+void timer_interrupt(void);
+
 /* Sleeps ns of machine time. Returns 0, or -ERESTARTSYS with *left set if a signal came. */
 int sleep_ns(u64 ns, u64 *left);
 /* Like sleep_ns, but never interrupted: for kernel threads. */

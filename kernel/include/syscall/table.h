@@ -4,8 +4,6 @@
 
 #include "types.h"
 
-struct seq_file;
-
 #define NR_SYSCALLS 451
 
 typedef long (*syscall_fn)(u32, u32, u32, u32, u32, u32);
@@ -19,8 +17,5 @@ struct syscall {
 extern const struct syscall syscalls[NR_SYSCALLS];
 /* Number of calls of each, implemented or not; counted by the trap entry. */
 extern u32 syscall_count[NR_SYSCALLS];
-
-/* /proc/syscalls: number, call count and name of every call made; marks unimplemented ones. */
-void syscalls_show(struct seq_file *m);
 
 #endif

@@ -11,6 +11,7 @@
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/string.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 #include "sched/timer.h"
 

@@ -42,8 +42,10 @@
 
 #include "arch/irq.h"
 #include "lib/assert.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 

@@ -9,7 +9,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
-#include "mm/rmap.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "proc/task.h"

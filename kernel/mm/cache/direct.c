@@ -26,6 +26,7 @@
 #include "internal.h"
 #include "mm/fault.h"
 #include "mm/mm.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/current.h"
 

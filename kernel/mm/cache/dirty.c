@@ -6,6 +6,7 @@
 #include "arch/time.h"
 #include "internal.h"
 #include "mm/reclaim.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 #include "sched/wait.h"
 

@@ -5,6 +5,7 @@
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/guard_core.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 #define GFP_FILE (GFP_USER | GFP_NORETRY)

@@ -7,6 +7,7 @@
  */
 #include "internal.h"
 #include "mm/policy_core.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 
 #define MOST 64u /* pages per request */

@@ -34,6 +34,7 @@
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 const struct cache_ops shmem_ops;

@@ -8,6 +8,7 @@
  */
 #include "arch/uaccess.h"
 #include "internal.h"
+#include "mm/frames.h"
 
 int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
 {

@@ -6,6 +6,7 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/current.h"
 

@@ -1,11 +1,13 @@
 /* What policies and guards may ask about pages, memory, processes and time (mm/policy.h, mm/guard.h). */
 #include "arch/time.h"
 #include "fs/vfs.h"
+#include "mm/bootmem.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "mm/zone.h"
 #include "sched/current.h"
 #include "sched/sched.h"
@@ -66,6 +68,11 @@ u32 vm_frames(void)
 		spare += zone_spare(&zones[i]);
 	have += spare;
 	return frames_cap ? MIN(have, frames_cap) : have;
+}
+
+void *vm_future(void)
+{
+	return bootmem_future();
 }
 
 /* Guards only. */

@@ -11,19 +11,11 @@
 #include "mm/bootmem.h"
 
 #include "arch/machine.h"
-#include "drivers/disks.h"
-#include "drivers/simdisk.h"
-#include "drivers/swapdisk.h"
 #include "lib/assert.h"
 #include "lib/future.h"
 #include "lib/param.h"
-#include "lib/printf.h"
 #include "lib/string.h"
-#include "mm/mm.h"
-#include "mm/policy_core.h"
-#include "mm/reclaim.h"
 #include "mm/slab.h"
-#include "mm/swap.h"
 #include "mm/zone.h"
 
 #define MIB (1ull << 20)
@@ -36,6 +28,7 @@ extern char __kernel_start[], __kernel_end[];
 struct page *mem_map;
 u32 max_pfn;
 
+static struct bootmem_store store;
 static u64 mem_limit;               /* first mem=, then the end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* first lowmem=, then the border to HIGHMEM */
 static u64 future_at;               /* future=; 0: none */
@@ -84,23 +77,22 @@ void *boot_alloc(size_t bytes, size_t align)
 /* The end of the memory that the kernel and the swap disk may use. */
 static u64 store_end(void)
 {
-	struct mem_range image = simdisk_image();
 	u64 end = MIN(ram_end(), 0xFFFFFFFFull);
 
-	if (image.end)
-		end = MIN(end, image.start);
+	if (store.end)
+		end = MIN(end, store.end);
 	return future_at ? MIN(end, future_at) : end;
 }
 
 /* Without mem=, the store gets the size it asks for, at most (and by default) the upper half of memory. */
 static void settle_limits(void)
 {
-	u64 end = store_end() & ~(MIB - 1), store = simdisk_size(SIMDISK_SWAP);
+	u64 end = store_end() & ~(MIB - 1);
 
 	if (ram_end() < MEM_MIN - MIB)
 		panic("%llu KiB of memory; 4 MiB are needed", ram_end() >> 10);
 	if (!mem_limit)
-		mem_limit = end - (swapdisk_in_memory() ? MIN(store ?: end / 2, end / 2) : 0);
+		mem_limit = end - (store.needed ? MIN(store.size ?: end / 2, end / 2) : 0);
 	mem_limit = MIN(MIN(mem_limit, ram_end()), MEM_MAX) & ~(u64)(PAGE_SIZE - 1);
 	if (mem_limit < 8 * MIB) /* the kernel's memory may not fit into the first 4 MiB */
 		lowmem_limit = mem_limit;
@@ -121,22 +113,20 @@ static struct mem_range future_range(void)
 	return (struct mem_range){ future_at, future_at + file->bytes };
 }
 
-void *vm_future(void)
+void *bootmem_future(void)
 {
 	return future_at ? phys_to_virt(future_at) : NULL;
 }
 
 void bootmem_store_range(u64 *start, u64 *end)
 {
-	u64 size = simdisk_size(SIMDISK_SWAP);
-
 	*start = ALIGN_UP(mem_limit, (u64)PAGE_SIZE);
 	*end = MAX(*start, store_end() & ~(u64)(PAGE_SIZE - 1));
 	for (int i = 0; i < boot_info.nr_ram; i++)
 		if (boot_info.ram[i].start <= *start && *start < boot_info.ram[i].end)
 			*end = MIN(*end, boot_info.ram[i].end & ~(u64)(PAGE_SIZE - 1));
-	if (size)
-		*end = MIN(*end, *start + size);
+	if (store.size)
+		*end = MIN(*end, *start + store.size);
 }
 
 bool bootmem_is_spare(u64 start, u64 end)
@@ -214,22 +204,13 @@ void bootmem_free_initramfs(const void *upto)
 	fs->start = end;
 }
 
-static void swap_tables_init(void)
-{
-	u32 nr_slots;
-
-	disks_find();
-	nr_slots = swapdisk_find();
-	if (nr_slots)
-		swap_boot_alloc(nr_slots);
-}
-
-void mm_init(void)
+void bootmem_init(const struct bootmem_store *wanted)
 {
 	struct mem_range future;
 
 	if (!boot_info.nr_ram)
 		panic("the boot loader gave no memory map");
+	store = *wanted;
 	settle_limits();
 	bump = virt_to_phys(__kernel_end);
 	future = future_range();
@@ -239,10 +220,11 @@ void mm_init(void)
 	zone_define(ZONE_DMA, "DMA", 0, MIN(DMA_LIMIT, lowmem_limit));
 	zone_define(ZONE_NORMAL, "Normal", MIN(DMA_LIMIT, lowmem_limit), lowmem_limit);
 	zone_define(ZONE_HIGHMEM, "HighMem", lowmem_limit, mem_limit);
-	swap_tables_init();
+}
+
+void bootmem_end(void)
+{
 	release_all();
 	zones_set_watermarks();
 	slab_init();
-	mm_init_caches();
-	printk("memory: %llu KiB managed, %u KiB free\n", mem_limit >> 10, nr_free_pages() * 4);
 }

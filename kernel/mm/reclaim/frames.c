@@ -1,7 +1,8 @@
 /*
- * The cap on user frames (frames=N), for experiments with a handful of frames.
+ * The frames of processes and files: the last reference frees a frame; and the cap on user frames
+ * (frames=N), for experiments with a handful of frames.
  *
- * It counts the frames of anonymous memory that are not locked: exactly those that policies
+ * The cap counts the frames of anonymous memory that are not locked: exactly those that policies
  * replace. A fault that would exceed the cap first has a page evicted and waits until that page's
  * frame is free; so with frames=3 there are never more than 3. Locked pages (mlock), files and the
  * kernel do not count.
@@ -11,6 +12,7 @@
 #include "mm/oom.h"
 #include "mm/reclaim.h"
 #include "mm/starve.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "sched/current.h"
@@ -80,4 +82,22 @@ void frames_charge(void)
 void frames_uncharge(void)
 {
 	frames_used--;
+}
+
+void page_put(struct page *p)
+{
+	u32 keep = 3u << PG_zone_shift;
+
+	ASSERT(p->count > 0);
+	if (--p->count)
+		return;
+	ASSERT(!p->mapcount);
+	ASSERT(!page_test(p, PG_swapcache) && !page_test(p, PG_isolated));
+	if (page_test(p, PG_owned))
+		policy_call_remove(p, VM_OUT_FREED);
+	if (page_test(p, PG_anon) && !page_test(p, PG_mlocked))
+		frames_uncharge();
+	p->flags &= keep;
+	p->count = 1;
+	free_pages(p, 0);
 }

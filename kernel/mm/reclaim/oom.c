@@ -20,6 +20,8 @@
 #include "sched/timer.h"
 #include "observe/events.h"
 
+#define INIT_PATIENCE_S 1u
+#define INIT_PAUSE_NS 10000000ull
 #define VICTIM_WAIT_NS 10000000u
 #define VICTIM_PATIENCE_NS 1000000000u
 
@@ -40,7 +42,7 @@ static struct task_struct *choose(bool *dying)
 
 	*dying = false;
 	for_each_task(t) {
-		if (!t->mm || t->pid == 1 || t->state >= TASK_ZOMBIE)
+		if (!t->mm || t->pid == INIT_PID || t->state >= TASK_ZOMBIE)
 			continue;
 		if (t->flags & TF_OOM_VICTIM) {
 			*dying |= clock_ns() - killed_ns < VICTIM_PATIENCE_NS;
@@ -82,5 +84,24 @@ bool out_of_memory(void)
 		kill(t);
 	if (!(current->flags & TF_OOM_VICTIM))
 		ksleep_ns(VICTIM_WAIT_NS);
+	return true;
+}
+
+bool init_lacks_memory(void)
+{
+	static const int failed = 1;
+	static u64 since_ns, last_ns;
+	u64 now = clock_ns();
+
+	if (current->pid != INIT_PID)
+		return false;
+	if (now - last_ns > 2 * INIT_PAUSE_NS)
+		since_ns = now;
+	if (now - since_ns > INIT_PATIENCE_S * 1000000000ull) {
+		printk("init: no memory for %u s: the machine ends\n", INIT_PATIENCE_S);
+		event_power_off(&failed);
+	}
+	ksleep_ns(INIT_PAUSE_NS);
+	last_ns = clock_ns();
 	return true;
 }

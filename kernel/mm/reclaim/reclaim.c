@@ -24,6 +24,7 @@
 #include "mm/shrinkers.h"
 #include "mm/slab.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "sched/current.h"
 #include "sched/timer.h"

@@ -31,6 +31,7 @@
 #include "arch/time.h"
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 #define STARVED_AFTER 2u

@@ -10,6 +10,7 @@
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "swap_internal.h"
 

@@ -17,6 +17,7 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
 #include "mm/zone.h"
 #include "sched/current.h"

@@ -17,7 +17,9 @@
  */
 #include "errno.h"
 #include "mm/cache.h"
+#include "mm/mm.h"
 #include "mm/reclaim.h"
+#include "mm/frames.h"
 #include "mm/zone.h"
 #include "sched/current.h"
 #include "swap_internal.h"

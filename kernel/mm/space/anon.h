@@ -2,6 +2,7 @@
 #ifndef MM_ANON_H
 #define MM_ANON_H
 
+#include "mm/frames.h"
 #include "mm/mm.h"
 #include "mm/page.h"
 #include "mm/reclaim.h"

@@ -4,6 +4,7 @@
 #include "lib/ktap.h"
 #include "mm/fault.h"
 #include "mm/policy_core.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 #define NR_PAGES 8
@@ -20,6 +21,7 @@ static struct mm_struct *begin(void)
 		return NULL;
 	}
 	current->mm = mm;
+	current->pgd = mm->pgd;
 	range = do_mmap(mm, 0, NR_PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0);
 	EXPECT(range > 0 || range < -4095);
@@ -29,6 +31,7 @@ static struct mm_struct *begin(void)
 static void end(struct mm_struct *mm)
 {
 	current->mm = NULL;
+	current->pgd = NULL;
 	mm_destroy(mm);
 }
 

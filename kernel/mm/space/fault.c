@@ -17,16 +17,20 @@
 #include "mm/fault.h"
 
 #include "anon.h"
+#include "arch/machine.h"
+#include "arch/uaccess.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/guard_core.h"
+#include "mm/oom.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/starve.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "mm/vmstat.h"
-#include "proc/task.h"
+#include "sched/current.h"
 
 #define STACK_GUARD (256 * PAGE_SIZE) /* left free below a stack, as in Linux */
 

@@ -5,6 +5,7 @@
  */
 #include "fs/vfs.h"
 #include "internal.h"
+#include "mm/mm.h"
 #include "mm/rmap.h"
 
 #define AROUND 16u

@@ -13,6 +13,7 @@
 #include "mm/reclaim.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 void page_pin(struct page *page)

@@ -24,16 +24,13 @@
 #include "sched/current.h"
 
 LIST_HEAD(mm_list);
-struct page *zero_page;
 
 static struct kmem_cache *mm_cache;
 
 void mm_init_caches(void)
 {
-	page_init_queues();
 	vma_init_cache();
 	mm_cache = kmem_cache_create("mm_struct", sizeof(struct mm_struct), 0, NULL);
-	zero_page = alloc_page(GFP_KERNEL | GFP_ZERO);
 }
 
 static struct mm_struct *mm_new(void)
@@ -95,6 +92,7 @@ void mm_attach(struct task_struct *t, struct mm_struct *mm)
 	demand_sum += mm->count.demand;
 	acct_settle(&t->acct);
 	t->mm = mm;
+	t->pgd = mm->pgd;
 	mm->task = t;
 	t->acct.rss = mm_rss_pages(mm);
 	if (t == current)

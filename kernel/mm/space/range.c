@@ -9,6 +9,7 @@
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 
 void tally_settle(struct mm_struct *mm, const struct tally *t)
 {

@@ -7,9 +7,11 @@
  * The process has not used the page: so its entry is old, and the policy sees a page taken over (ADOPT).
  */
 #include "internal.h"
+#include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/rmap.h"
 #include "mm/swap.h"
+#include "mm/frames.h"
 #include "sched/current.h"
 
 struct slots {

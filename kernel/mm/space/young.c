@@ -16,10 +16,10 @@
  * task returns from the fault, after the handler. So the bit is cleared when the task next enters the
  * kernel for any reason. Uses between the fault and that entry (4 ms at most) count as part of this access.
  */
+#include "mm/fault.h"
 #include "mm/policy.h"
 #include "mm/rmap.h"
 #include "sched/current.h"
-#include "sched/entry.h"
 
 void swallow_faulting_use(void)
 {

@@ -8,7 +8,7 @@
  * end of a line that fills the ring. The ring is filled in irq context, and tasks read it with
  * interrupts off. Only tasks change termios.
  */
-#include "drivers/tty.h"
+#include "fs/tty.h"
 #include "arch/irq.h"
 #include "arch/uaccess.h"
 #include "drivers/console.h"

@@ -2,8 +2,8 @@
  * The only terminal, on the console. Its ioctls have the numbers of Linux i386: TCGETS, TCSETS(WF),
  * TIOCGPGRP, TIOCSPGRP, TIOCGWINSZ, FIONREAD. Any other returns -ENOTTY.
  */
-#ifndef DRIVERS_TTY_H
-#define DRIVERS_TTY_H
+#ifndef FS_TTY_H
+#define FS_TTY_H
 
 #include "fs/vfs.h"
 #include "types.h"
