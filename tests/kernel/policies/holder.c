@@ -4,7 +4,7 @@
  */
 #include "base.h"
 
-#include "mm/page.h"
+#include "mm/frames.h"
 
 static struct page *holder_select(struct vm_scan *scan)
 {
