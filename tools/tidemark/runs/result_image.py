@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 from tidemark.errors import LabError
@@ -34,7 +35,15 @@ def stored(source: Path, name: str, sha: str) -> Path:
     copy = STORE / sha[:16] / name
     if not copy.exists():
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy_atomically(source / name, copy)
+        with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
+            fresh = Path(folder, copy.name)
+            shutil.copyfile(source / name, fresh)
+            try:
+                os.link(fresh, copy)
+            except FileExistsError:
+                pass  # another run was faster; its copy stays
+            except OSError:
+                copy_atomically(fresh, copy)
     return copy
 
 
