@@ -13,6 +13,7 @@
  *
  * Strings and pointers together are limited to ARG_MAX, as on Linux.
  */
+#include "arch/task.h"
 #include "arch/uaccess.h"
 #include "errno.h"
 #include "internal.h"
@@ -31,14 +32,16 @@ enum {
 	AT_PHENT,
 	AT_PHNUM,
 	AT_PAGESZ,
-	AT_FLAGS = 8,
+	AT_BASE = 7,
+	AT_FLAGS,
 	AT_ENTRY,
 	AT_UID = 11,
 	AT_EUID,
 	AT_GID,
 	AT_EGID,
 	AT_PLATFORM,
-	AT_CLKTCK = 17,
+	AT_HWCAP,
+	AT_CLKTCK,
 	AT_SECURE = 23,
 	AT_RANDOM = 25,
 	AT_EXECFN = 31,
@@ -193,7 +196,7 @@ static void put_pointers(struct stack_writer *w, u32 count, const char **s, u32 
 	put(w, 0);
 }
 
-#define NR_AUX 16
+#define NR_AUX 18
 
 static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 platform,
 		     u32 random, u32 path)
@@ -202,11 +205,13 @@ static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 
 	put_aux(w, AT_PHENT, image->phentsize);
 	put_aux(w, AT_PHNUM, image->phnum);
 	put_aux(w, AT_PAGESZ, PAGE_SIZE);
+	put_aux(w, AT_BASE, image->base);
 	put_aux(w, AT_FLAGS, 0);
 	put_aux(w, AT_ENTRY, image->entry);
 	for (u32 id = AT_UID; id <= AT_EGID; id++)
 		put_aux(w, id, 0);
 	put_aux(w, AT_PLATFORM, platform);
+	put_aux(w, AT_HWCAP, cpu_features());
 	put_aux(w, AT_CLKTCK, 100);
 	put_aux(w, AT_SECURE, 0);
 	put_aux(w, AT_RANDOM, random);

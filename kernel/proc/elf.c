@@ -3,7 +3,10 @@
  * anything is changed, offsets and sizes are checked against the file, and addresses against user
  * space and against each other. Sums are computed in 64 bits, so that none can wrap.
  *
- * Only static ELF32 executables (ET_EXEC) are accepted: no interpreter, not position-independent.
+ * Two kinds of ELF32 executables are accepted: with fixed addresses (ET_EXEC), and with addresses
+ * that count from where the program is loaded (ET_DYN), such as position-independent programs and
+ * dynamic linkers. A dynamically linked program names its dynamic linker in PT_INTERP, the
+ * "interpreter"; execve loads both and starts the interpreter.
  * Source: System V ABI, chapter 5, and its i386 supplement.
  */
 #include "elf.h"
@@ -11,7 +14,7 @@
 #include "errno.h"
 #include "lib/string.h"
 
-enum { ET_EXEC = 2, EM_386 = 3, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2 };
+enum { ET_EXEC = 2, ET_DYN = 3, EM_386 = 3, PT_LOAD = 1, PT_INTERP = 3, PF_X = 1, PF_W = 2 };
 
 struct elf_header {
 	u8 ident[16]; /* magic, class, byte order, version */
@@ -31,10 +34,10 @@ static bool header_valid(const struct elf_header *h, size_t n)
 {
 	static const u8 ident[7] = { 0x7f, 'E', 'L', 'F', 1 /* 32 bits */, 1 /* LSB */, 1 };
 
-	return !memcmp(h->ident, ident, sizeof(ident)) && h->type == ET_EXEC &&
-	       h->machine == EM_386 && h->version == 1 &&
-	       h->phentsize == sizeof(struct program_header) && h->phnum > 0 && h->phoff <= n &&
-	       h->phnum <= (n - h->phoff) / sizeof(struct program_header);
+	return !memcmp(h->ident, ident, sizeof(ident)) &&
+	       (h->type == ET_EXEC || h->type == ET_DYN) && h->machine == EM_386 &&
+	       h->version == 1 && h->phentsize == sizeof(struct program_header) && h->phnum > 0 &&
+	       h->phoff <= n && h->phnum <= (n - h->phoff) / sizeof(struct program_header);
 }
 
 static bool segment_valid(const struct program_header *p, u64 file_size, u32 lowest)
@@ -53,6 +56,17 @@ static void note_headers(struct elf_image *image, const struct program_header *p
 		image->phdr_va = p->vaddr + (phoff - p->offset);
 }
 
+static bool note_interpreter(struct elf_image *image, const struct program_header *p, u64 file_size)
+{
+	if (p->filesz < 2 || p->filesz > ELF_PATH_MAX || (u64)p->offset + p->filesz > file_size)
+		return false;
+	if (!image->interp_size) { /* as on Linux, the first one counts */
+		image->interp_offset = p->offset;
+		image->interp_size = p->filesz;
+	}
+	return true;
+}
+
 static bool entry_valid(const struct elf_image *image)
 {
 	const struct elf_segment *s = image->segment;
@@ -68,17 +82,21 @@ int elf_parse(const void *head, size_t n, u64 file_size, struct elf_image *image
 {
 	struct elf_header h;
 	struct program_header p;
-	u32 lowest = PAGE_SIZE; /* page 0 is never mapped */
+	u32 lowest;
 
 	if (n < sizeof(h))
 		return -ENOEXEC;
 	memcpy(&h, head, sizeof(h));
 	if (!header_valid(&h, n))
 		return -ENOEXEC;
-	*image = (struct elf_image){ .entry = h.entry, .phnum = h.phnum, .phentsize = h.phentsize };
+	*image = (struct elf_image){ .movable = h.type == ET_DYN,
+				     .entry = h.entry,
+				     .phnum = h.phnum,
+				     .phentsize = h.phentsize };
+	lowest = image->movable ? 0 : PAGE_SIZE; /* page 0 is never mapped */
 	for (u32 i = 0; i < h.phnum; i++) {
 		memcpy(&p, (const char *)head + h.phoff + i * sizeof(p), sizeof(p));
-		if (p.type == PT_INTERP)
+		if (p.type == PT_INTERP && !note_interpreter(image, &p, file_size))
 			return -ENOEXEC;
 		if (p.type != PT_LOAD || !p.memsz)
 			continue;
@@ -96,4 +114,23 @@ int elf_parse(const void *head, size_t n, u64 file_size, struct elf_image *image
 		lowest = ALIGN_UP(p.vaddr + p.memsz, PAGE_SIZE);
 	}
 	return entry_valid(image) ? 0 : -ENOEXEC;
+}
+
+u32 elf_span(const struct elf_image *image)
+{
+	const struct elf_segment *last = &image->segment[image->nr_segments - 1];
+
+	return PAGE_ALIGN(last->vaddr + last->memsz) -
+	       ALIGN_DOWN(image->segment[0].vaddr, PAGE_SIZE);
+}
+
+void elf_move(struct elf_image *image, u32 start)
+{
+	u32 distance = start - ALIGN_DOWN(image->segment[0].vaddr, PAGE_SIZE);
+
+	image->entry += distance;
+	if (image->phdr_va)
+		image->phdr_va += distance;
+	for (u32 i = 0; i < image->nr_segments; i++)
+		image->segment[i].vaddr += distance;
 }

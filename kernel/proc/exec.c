@@ -4,6 +4,9 @@
  *
  * A file that begins with #! names its interpreter, which runs with the file's path as argument.
  * The interpreter itself must be an ELF program.
+ *
+ * A dynamically linked program names its dynamic linker, which is mapped, too, and runs first: it
+ * maps the libraries and then jumps to the program.
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -19,6 +22,11 @@ struct program {
 	char *head;
 	size_t n;
 	struct elf_image image;
+};
+
+/* A program, and its dynamic linker if it names one. */
+struct executable {
+	struct program program, linker;
 };
 
 static void program_close(struct program *p)
@@ -105,14 +113,60 @@ static int use_interpreter(struct program *p, struct exec_args *args, const char
 	return err;
 }
 
-static int build(struct program *p, struct exec_args *args, const char *path, struct mm_struct *mm,
-		 u32 *sp)
+static int parse(struct program *p)
 {
-	int err = elf_load(mm, p->inode, &p->image);
+	return elf_parse(p->head, p->n, p->inode->size, &p->image);
+}
 
-	if (!err && p->inode->nr_writers) /* opened since; no longer possible now */
+/* Opens the dynamic linker that the program names. It must be movable and need no linker itself. */
+static int open_linker(struct executable *e)
+{
+	const struct elf_image *image = &e->program.image;
+	char *path = kmalloc(image->interp_size, GFP_KERNEL);
+	long n;
+	int err;
+
+	if (!path)
+		return -ENOMEM;
+	n = vfs_read_kernel(e->program.inode, image->interp_offset, path, image->interp_size);
+	if (n != (long)image->interp_size || path[n - 1])
+		err = n < 0 ? n : -ENOEXEC;
+	else
+		err = program_open(&e->linker, path);
+	kfree(path);
+	if (err)
+		return err;
+	image = &e->linker.image;
+	return parse(&e->linker) || !image->movable || image->interp_size ? -ELIBBAD : 0;
+}
+
+static int load(struct executable *e, struct mm_struct *mm)
+{
+	struct elf_image *image = &e->program.image;
+	int err = elf_load(mm, e->program.inode, image);
+
+	elf_describe(mm, image);
+	if (err || !e->linker.inode)
+		return err;
+	err = elf_load(mm, e->linker.inode, &e->linker.image);
+	image->base = ALIGN_DOWN(e->linker.image.segment[0].vaddr, PAGE_SIZE);
+	return err;
+}
+
+static bool has_writers(const struct program *p)
+{
+	return p->inode && p->inode->nr_writers;
+}
+
+static int build(struct executable *e, struct exec_args *args, const char *path,
+		 struct mm_struct *mm, u32 *sp)
+{
+	int err = load(e, mm);
+
+	/* opened since; no longer possible now */
+	if (!err && (has_writers(&e->program) || has_writers(&e->linker)))
 		err = -ETXTBSY;
-	return err ? err : args_build_stack(args, mm, &p->image, path, sp);
+	return err ? err : args_build_stack(args, mm, &e->program.image, path, sp);
 }
 
 static void set_comm(struct task_struct *t, const char *path)
@@ -123,7 +177,7 @@ static void set_comm(struct task_struct *t, const char *path)
 }
 
 /* The point of no return. */
-static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, const char *path)
+static void become(struct mm_struct *mm, u32 entry, u32 sp, const char *path)
 {
 	struct task_struct *t = current;
 	struct mm_struct *old = t->mm;
@@ -137,46 +191,48 @@ static void become(struct mm_struct *mm, const struct elf_image *image, u32 sp, 
 	psi_task_changed(t, cycles_now());
 	set_comm(t, path);
 	event_new_mm(t);
-	thread_init_exec(image->entry, sp);
+	thread_init_exec(entry, sp);
 }
 
-static int exec_program(struct program *p, struct exec_args *args, const char *path)
+static int exec_program(struct executable *e, struct exec_args *args, const char *path)
 {
+	struct program *p = &e->program;
 	struct mm_struct *mm;
 	u32 sp;
-	int err;
+	int err = 0;
 
-	if (p->n >= 2 && p->head[0] == '#' && p->head[1] == '!') {
+	if (p->n >= 2 && p->head[0] == '#' && p->head[1] == '!')
 		err = use_interpreter(p, args, path);
-		if (err)
-			return err;
-	}
-	err = elf_parse(p->head, p->n, p->inode->size, &p->image);
+	if (!err)
+		err = parse(p);
+	if (!err && p->image.interp_size)
+		err = open_linker(e);
 	if (err)
 		return err;
 	mm = mm_create();
 	if (!mm)
 		return -ENOMEM;
-	err = build(p, args, path, mm, &sp);
+	err = build(e, args, path, mm, &sp);
 	if (err) {
 		mm_destroy(mm);
 		return err;
 	}
-	become(mm, &p->image, sp, path);
+	become(mm, e->linker.inode ? e->linker.image.entry : p->image.entry, sp, path);
 	return 0;
 }
 
 int do_execve(const char *path, char *const *argv, char *const *envp, bool kernel_args)
 {
 	struct exec_args args;
-	struct program program = { .inode = NULL };
+	struct executable e = { 0 };
 	int err = args_copy(&args, argv, envp, kernel_args);
 
 	if (!err)
-		err = program_open(&program, path);
+		err = program_open(&e.program, path);
 	if (!err)
-		err = exec_program(&program, &args, path);
-	program_close(&program);
+		err = exec_program(&e, &args, path);
+	program_close(&e.program);
+	program_close(&e.linker);
 	args_free(&args);
 	return err;
 }

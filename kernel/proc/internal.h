@@ -42,7 +42,10 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 		     const char *path, u32 *sp);
 
 /* load.c */
-/* Maps the segments of a checked image into mm. Returns 0 or -errno. */
-int elf_load(struct mm_struct *mm, struct inode *inode, const struct elf_image *image);
+/* Maps the segments of a checked image into mm. A movable image gets its place first. Returns 0 or
+ * -errno. */
+int elf_load(struct mm_struct *mm, struct inode *inode, struct elf_image *image);
+/* Records in mm where the program's code, data and heap begin and end. */
+void elf_describe(struct mm_struct *mm, const struct elf_image *image);
 
 #endif

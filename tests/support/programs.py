@@ -1,4 +1,4 @@
-"""An image with an additional program, for tests whose program is of no other use."""
+"""An image with additional programs, for tests whose programs are of no other use."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from tidemark.machine import qemu
 FLAGS = ("-O1", "-march=i686", "-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static", "-no-pie")
 
 
-def image_with(source: Path, folder: Path) -> Path:
-    """A folder to boot from: the kernel, and an initramfs that also contains /bin/NAME, built from NAME.c without a C
-    library."""
+def compiled(source: Path, program: Path, *flags: str) -> Path:
+    """The program, compiled by the compiler of the kernel."""
+    compiler = subprocess.check_output(["tools/setup.sh", "all"], cwd=qemu.ROOT, text=True).split()
+    subprocess.run([*compiler, *flags, "-o", program, source], check=True)
+    return program
+
+
+def image_of(folder: Path, *programs: Path) -> Path:
+    """A folder to boot from: the kernel, and an initramfs that also contains these programs in /bin."""
     build = folder / "build"
     build.mkdir()
     (build / "tidemark.elf").symlink_to(qemu.ROOT / qemu.KERNEL)
-    compiler = subprocess.check_output(["tools/setup.sh", "all"], cwd=qemu.ROOT, text=True).split()
-    program = folder / source.stem
-    subprocess.run([*compiler, *FLAGS, "-o", program, source], check=True)
     ours = sorted(path for path in (qemu.ROOT / "build/user").iterdir() if not path.suffix)
-    pack = [sys.executable, qemu.ROOT / "tools/mkinitramfs.py", build / "initramfs.cpio", *ours, program]
+    pack = [sys.executable, qemu.ROOT / "tools/mkinitramfs.py", build / "initramfs.cpio", *ours, *programs]
     subprocess.run(pack, check=True)
     return folder
+
+
+def image_with(source: Path, folder: Path) -> Path:
+    """The same with one program, built from NAME.c without a C library."""
+    return image_of(folder, compiled(source, folder / source.stem, *FLAGS))

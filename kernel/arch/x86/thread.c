@@ -7,6 +7,7 @@
  */
 #include "arch/task.h"
 #include "arch/uaccess.h"
+#include "arch/x86/cpu.h"
 #include "errno.h"
 #include "internal.h"
 #include "lib/string.h"
@@ -81,6 +82,11 @@ void thread_init_exec(u32 entry, u32 sp)
 	memset(thread->tls, 0, sizeof(thread->tls));
 	descriptors_load_tls(thread->tls);
 	regs_load_fs_gs(0, 0);
+}
+
+u32 cpu_features(void)
+{
+	return cpuid_features();
 }
 
 void thread_free(struct task_struct *t)

@@ -39,6 +39,7 @@ void thread_init_kernel(struct task_struct *t, void (*fn)(void *), void *arg);
 int thread_init_fork(struct task_struct *child, struct task_struct *parent, u32 sp);
 /* Resets registers, FPU and TLS of current for a new program image. */
 void thread_init_exec(u32 entry, u32 sp);
+u32 cpu_features(void); /* CPUID's feature bits, as programs expect them in AT_HWCAP */
 /* Frees what thread_init_* allocated (FPU state). */
 void thread_free(struct task_struct *t);
 /* Enters user mode for the first time, in a kernel thread that has become a program. */
