@@ -29,14 +29,6 @@ enum {
 	CLOCK_BOOTTIME,
 };
 
-struct timespec32 {
-	s32 sec, nsec;
-};
-
-struct timespec64 {
-	s64 sec, nsec;
-};
-
 /* For times that the kernel returns; the low words are enough for them. */
 struct timespec64_words {
 	u32 sec, sec_high, nsec, nsec_high;

@@ -46,6 +46,14 @@ struct file;
 bool fcntl_is_lock(u32 cmd);
 long fcntl_lock(struct file *f, u32 cmd, void *user);
 
+struct timespec32 {
+	s32 sec, nsec;
+};
+
+struct timespec64 {
+	s64 sec, nsec;
+};
+
 /* Converts to nanoseconds, limited to what a u64 holds. Returns -1 for an invalid time. */
 s64 timespec_ns(s64 sec, s64 nsec);
 /* Returns the seconds, and the rest in *nsec. Fast for times in the last converted second. */

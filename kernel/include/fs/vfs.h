@@ -59,6 +59,7 @@ struct super_block;
 
 /* What poll(2) reports. */
 #define POLLIN 0x001u
+#define POLLPRI 0x002u
 #define POLLOUT 0x004u
 #define POLLERR 0x008u
 #define POLLHUP 0x010u
