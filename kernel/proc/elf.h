@@ -24,7 +24,7 @@ struct elf_image {
 	u32 phnum, phentsize;
 	u32 interp_offset,
 		interp_size; /* in the file: the interpreter's path with its NUL; size 0: none */
-	u32 base;		       /* where the interpreter is loaded, or 0; set by execve */
+	u32 base;         /* where the interpreter is loaded, or 0; set by execve */
 	u32 nr_segments;
 	struct elf_segment segment[ELF_MAX_SEGMENTS]; /* ascending, no two on one page */
 };

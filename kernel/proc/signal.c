@@ -54,6 +54,7 @@ void signal_set_action(int sig, const struct k_sigaction *sa)
 
 void signal_exec(struct task_struct *t)
 {
+	t->sig.altstack = (struct altstack){ 0 };
 	for (int i = 0; i < NSIG; i++) {
 		if (t->sig.hand->actions[i].handler != SIG_IGN)
 			t->sig.hand->actions[i] = (struct k_sigaction){ .handler = SIG_DFL };

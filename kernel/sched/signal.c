@@ -163,3 +163,26 @@ void force_signal(int sig, u32 addr)
 	task_set_work(t, WORK_SIGNAL);
 	irq_restore(flags);
 }
+
+bool signal_on_altstack(u32 sp)
+{
+	const struct altstack *s = &current->sig.altstack;
+
+	return sp > s->sp && sp - s->sp <= s->size;
+}
+
+int signal_set_altstack(const struct altstack *new, u32 sp)
+{
+	if (signal_on_altstack(sp))
+		return -EPERM;
+	if (new->flags &&new->flags != SS_ONSTACK &&new->flags != SS_DISABLE)
+		return -EINVAL;
+	if (new->flags == SS_DISABLE) {
+		current->sig.altstack = (struct altstack){ .flags = SS_DISABLE };
+		return 0;
+	}
+	if (new->size < MIN_ALTSTACK)
+		return -ENOMEM;
+	current->sig.altstack = *new;
+	return 0;
+}

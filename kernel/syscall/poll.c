@@ -13,6 +13,7 @@
 #include "errno.h"
 #include "internal.h"
 #include "poll.h"
+#include "proc/signal.h"
 #include "sched/current.h"
 #include "sched/timer.h"
 

@@ -113,6 +113,29 @@ long sys_sched_yield(void)
 	return 0;
 }
 
+/* There is one processor: bit 0 of the first word. */
+long sys_sched_getaffinity(int pid, u32 size, void *user)
+{
+	u32 mask = 1;
+
+	if (size < sizeof(mask) || size % sizeof(mask))
+		return -EINVAL;
+	if (pid < 0 || (pid && !task_find(pid)))
+		return -ESRCH;
+	return copy_to_user(user, &mask, sizeof(mask)) ? -EFAULT : (long)sizeof(mask);
+}
+
+long sys_sched_setaffinity(int pid, u32 size, const void *user)
+{
+	u32 mask = 0;
+
+	if (copy_from_user(&mask, user, MIN(size, sizeof(mask))))
+		return -EFAULT;
+	if (pid < 0 || (pid && !task_find(pid)))
+		return -ESRCH;
+	return mask & 1 ? 0 : -EINVAL;
+}
+
 /* Robust lists are only for threads, which do not exist here. */
 long sys_set_robust_list(void)
 {

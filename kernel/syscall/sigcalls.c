@@ -65,6 +65,22 @@ long sys_rt_sigprocmask(u32 how, const void *user_set, void *user_old, u32 size)
 	return user_set ? change_mask(how, set) : 0;
 }
 
+long sys_sigaltstack(const void *user_new, void *user_old)
+{
+	struct altstack new, old = current->sig.altstack;
+	u32 sp = regs_sp(task_regs(current));
+	int err = 0;
+
+	old.flags = signal_on_altstack(sp) ? SS_ONSTACK : old.size ? 0 : SS_DISABLE;
+	if (user_new && copy_from_user(&new, user_new, sizeof(new)))
+		return -EFAULT;
+	if (user_new)
+		err = signal_set_altstack(&new, sp);
+	if (!err && user_old && copy_to_user(user_old, &old, sizeof(old)))
+		err = -EFAULT;
+	return err;
+}
+
 long sys_rt_sigpending(void *user, u32 size)
 {
 	u64 set = current->sig.pending & current->sig.blocked;

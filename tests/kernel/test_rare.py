@@ -64,11 +64,12 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
     assert re.fullmatch(r"R far checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
-def test_select_and_its_relatives_answer_as_on_linux(tmp_path: Path) -> None:
-    run = run_program(tmp_path, "waiting").check_exit()
-    run.check_lines([r"^R waiting checks=\d+ failures=0$", "^ok$"])
-    linux = subprocess.run([qemu.ROOT / "build/user/waiting"], capture_output=True, text=True)
-    assert re.fullmatch(r"R waiting checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+@pytest.mark.parametrize("name", ["waiting", "altstack"])
+def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None:
+    run = run_program(tmp_path, name).check_exit()
+    run.check_lines([rf"^R {name} checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user" / name], capture_output=True, text=True)
+    assert re.fullmatch(rf"R {name} checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
 def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:

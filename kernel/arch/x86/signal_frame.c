@@ -2,7 +2,8 @@
  * Signal frames in the layout of Linux i386, which C libraries, debuggers and unwinders expect: the
  * interrupted registers on the user stack, below them the stack that the handler expects as a C
  * function, and above them the FPU's state. A handler with SA_SIGINFO gets the "rt" frame. The
- * handler returns into the restorer, which calls (rt_)sigreturn with the frame in its place.
+ * handler returns into the restorer, which calls (rt_)sigreturn with the frame in its place. With
+ * SA_ONSTACK the frame is at the top of the alternative stack, unless the program is on it already.
  *
  * Nothing in a frame is trusted on the way back: code and stack segment are forced, only those
  * flags are restored that a program may set itself, and the other selectors may fail to load.
@@ -59,7 +60,7 @@ STATIC_ASSERT(sizeof(struct siginfo) == 128);
 
 struct ucontext {
 	u32 flags, link;
-	u32 stack_sp, stack_flags, stack_size;
+	struct altstack stack;
 	struct sigcontext sc;
 	u64 mask;
 };
@@ -78,8 +79,6 @@ struct rt_sigframe {
 /* popl %eax; mov $119, %eax; int $0x80; and mov $173, %eax; int $0x80 */
 static const u8 trampoline[8] = { 0x58, 0xB8, 119, 0, 0, 0, 0xCD, 0x80 };
 static const u8 rt_trampoline[8] = { 0xB8, 173, 0, 0, 0, 0xCD, 0x80, 0x90 };
-
-#define SS_DISABLE 2
 
 static void fill_context(struct sigcontext *sc, const struct pt_regs *regs, u32 fpstate, u64 mask)
 {
@@ -148,7 +147,7 @@ static int push_rt_sigframe(struct pt_regs *regs, int sig, const struct k_sigact
 		.info_ptr = (u32)&user->info,
 		.context_ptr = (u32)&user->context,
 		.info.signo = sig,
-		.context.stack_flags = SS_DISABLE,
+		.context.stack = current->sig.altstack,
 		.context.mask = oldmask,
 	};
 
@@ -170,15 +169,22 @@ int thread_push_signal(struct pt_regs *regs, int sig, const struct k_sigaction *
 {
 	bool rt = sa->flags & SA_SIGINFO;
 	const void *state = fpu_saved_state();
+	bool on_altstack = signal_on_altstack(regs->sp);
 	u32 fpstate = 0, at, sp = regs->sp;
 	int error;
 
+	if (sa->flags & SA_ONSTACK && current->sig.altstack.size && !on_altstack) {
+		sp = current->sig.altstack.sp + current->sig.altstack.size;
+		on_altstack = true;
+	}
 	if (state) {
 		sp = fpstate = ALIGN_DOWN(sp - sizeof(struct fpstate), 64u);
 		if (push_fpstate(fpstate, state))
 			return -EFAULT;
 	}
 	at = frame_address(sp, rt ? sizeof(struct rt_sigframe) : sizeof(struct sigframe));
+	if (on_altstack && !signal_on_altstack(at)) /* the frame does not fit */
+		return -EFAULT;
 	if (rt)
 		error = push_rt_sigframe(regs, sig, sa, oldmask, fpstate, at);
 	else
@@ -222,14 +228,17 @@ static int restore_context(struct pt_regs *regs, const struct sigcontext *sc)
 int thread_pop_signal(struct pt_regs *regs, bool rt, u64 *mask)
 {
 	struct sigcontext sc;
+	struct altstack stack;
 	u32 mask_high;
 
 	if (rt) {
 		struct rt_sigframe *user = (struct rt_sigframe *)(regs->sp - 4);
 
 		if (copy_from_user(&sc, &user->context.sc, sizeof(sc)) ||
-		    copy_from_user(mask, &user->context.mask, sizeof(*mask)))
+		    copy_from_user(mask, &user->context.mask, sizeof(*mask)) ||
+		    copy_from_user(&stack, &user->context.stack, sizeof(stack)))
 			return -EFAULT;
+		signal_set_altstack(&stack, sc.sp); /* a handler may have changed it */
 	} else {
 		struct sigframe *user = (struct sigframe *)(regs->sp - 8);
 

@@ -30,6 +30,7 @@ enum {
 #define SIG_DFL 0u
 #define SIG_IGN 1u
 #define SA_SIGINFO 4u
+#define SA_ONSTACK 0x08000000u
 #define SA_RESTORER 0x04000000u
 #define SA_RESTART 0x10000000u
 #define SA_NODEFER 0x40000000u
@@ -53,10 +54,22 @@ struct sighand {
 	u16 child_status; /* irq: of the child that sent SIGCHLD, as wait4 reports it */
 };
 
+#define SS_ONSTACK 1
+#define SS_DISABLE 2
+#define MIN_ALTSTACK 2048u
+
+/* The layout used by sigaltstack. size 0: none. */
+struct altstack {
+	u32 sp;
+	int flags;
+	u32 size;
+};
+
 struct signal_state {
 	u64 pending; /* irq: bit sig - 1 */
 	u64 blocked;
 	struct sighand *hand; /* NULL for kernel threads */
+	struct altstack altstack; /* for handlers with SA_ONSTACK */
 };
 
 /* Marks sig pending for t, sent by the kernel, and wakes t if the signal matters to it. irq-safe.
@@ -85,5 +98,11 @@ bool signal_pending(const struct task_struct *t);
 bool signal_pending_current(void);
 /* Returns true if SIGKILL is pending: stop long work and return. */
 bool fatal_signal_pending(const struct task_struct *t);
+
+/* Returns true if a program with this stack pointer is on current's alternative stack. */
+bool signal_on_altstack(u32 sp);
+/* Sets current's alternative stack, for a program with this stack pointer. Returns 0, -EPERM if the
+ * program is on it, -EINVAL for unknown flags, or -ENOMEM if it is too small. */
+int signal_set_altstack(const struct altstack *new, u32 sp);
 
 #endif
