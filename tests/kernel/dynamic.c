@@ -10,7 +10,16 @@ typedef struct {
 	u32 type, value;
 } aux;
 
-enum { AT_PHDR = 3, AT_PHENT, AT_PHNUM, AT_PAGESZ, AT_BASE = 7, AT_ENTRY = 9, AT_HWCAP = 16, AT_CLKTCK };
+enum {
+	AT_PHDR = 3,
+	AT_PHENT,
+	AT_PHNUM,
+	AT_PAGESZ,
+	AT_BASE = 7,
+	AT_ENTRY = 9,
+	AT_HWCAP = 16,
+	AT_CLKTCK
+};
 enum { PT_INTERP = 3, FPU = 1 };
 
 #ifdef LINKER
