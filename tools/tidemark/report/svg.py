@@ -11,7 +11,7 @@ import re
 
 from matplotlib.figure import Figure
 
-FONTS = re.compile(r"font: ((?:[\w.]+ )*[\d.]+px) [^;\"]*")
+FONTS = re.compile(r"(font: (?:[\w.]+ )*[\d.]+px|font-family:) [^;\"]*")  # before and from matplotlib 3.11 on
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 COORDINATES = re.compile(r'\b(d|x|y|width|height|transform|points)="([^"]*)"')
 NOT_NEEDED = re.compile(
@@ -39,7 +39,7 @@ def shorter(attribute: re.Match[str]) -> str:
 def slim(text: str) -> str:
     """An SVG of matplotlib's (`svg.fonttype`: none) that looks the same."""
     text = re.sub(r"\n+", "\n", NOT_NEEDED.sub("", text))
-    text = FONTS.sub(r"font: \1 sans-serif", text)
+    text = FONTS.sub(r"\1 sans-serif", text)
     text = COORDINATES.sub(shorter, text)
     text = re.sub(r'style="[^"]*"', lambda one: re.sub(r"([:;]) ", r"\1", one[0]), text)
     return LONE.sub(r"\1", LONE.sub(r"\1", text))
