@@ -17,7 +17,7 @@ def with_comments(path: str) -> dict:
 
 
 def everything_in(value: object) -> list[str]:
-    """All texts in a JSON value."""
+    """Every string in a JSON value, at any depth."""
     if isinstance(value, dict):
         return [text for inner in value.values() for text in everything_in(inner)]
     if isinstance(value, list):

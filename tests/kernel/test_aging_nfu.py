@@ -27,5 +27,5 @@ def test_nfu_does_not_forget() -> None:
     nfu, aging = decided("aging", string, 4, NFU.PARAMETERS), decided("aging", string, 4)
     assert {page for _, gone in nfu for page in gone} == {4, 5, 6}
     assert {page for _, gone in aging for page in gone} >= {1, 2}
-    string = refstrings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter stays at its maximum
+    string = refstrings.find("1 " * 1000, step_ns=MODEL.STEP_NS)  # the counter reaches its maximum
     expect_equal("aging", NFU, string, 3)

@@ -77,7 +77,7 @@ def test_value_written_to_proc_is_checked() -> None:
 
 @pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws"], "2q", "ws"))
 def test_who_asks_for_more_than_there_is_dies_and_the_others_finish(policy: str) -> None:
-    """16 MiB of memory and 8 MiB of swap; one process needs 32 MiB, the other 4 MiB, which are available."""
+    """One process needs 32 MiB, more than 16 MiB of memory and 8 MiB of swap. The other needs 4 MiB and succeeds."""
     result = boot(f"hog 32768 2 & hog 4096 2 & wait; {CHECK}", vm=policy, mem="16M", swap="sim:ssd,size=8M")
     result.check_exit().check_lines(
         [
@@ -197,7 +197,7 @@ def test_disk_that_takes_nothing_is_like_none() -> None:
     assert not lines(result, "policy violation"), result.tail()
 
 
-# --- the kernel's own mistakes ---
+# --- mistakes of the kernel itself ---
 
 MISTAKES = {
     "stack": ("^panic: .*stack", "use_up_stack", qemu.PANICKED),

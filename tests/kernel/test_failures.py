@@ -179,5 +179,5 @@ def test_wrong_words_are_refused(text: str, why: str) -> None:
 
 
 def test_fail_and_cut_are_not_used_together() -> None:
-    """It would be impossible to tell which of the two caused a failure."""
+    """The kernel refuses both at once: one could not tell which of the two caused a failure."""
     boot("true", cmdline="fail=read:9 cut=3").check_exit(qemu.REFUSED).check_lines(["^command line: .*cut"])

@@ -38,7 +38,7 @@ def test_says_what_it_installs_and_installs_it(bare: Machine, env: dict[str, str
 
 
 def test_is_quiet_when_nothing_is_to_do(tmp_path: Path) -> None:
-    """ccache alone is never requested."""
+    """On a machine that lacks only ccache, nothing is installed: ccache is optional."""
     result = machine(tmp_path, *BUILD).setup("qemu")
     assert (result.returncode, result.stdout, result.stderr) == (0, "i686-elf-gcc\n", "")
 

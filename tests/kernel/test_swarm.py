@@ -47,7 +47,7 @@ def test_draws_everything_that_there_is() -> None:
     runs = [draw(f"1.{n}") for n in range(2000)]
     text = {word for run in runs for item in run if item.kind == "job" for word in item.text.split()}
     workloads = {path.stem for path in qemu.ROOT.glob("user/workloads/*.c")} - {"pace", "pages", "settle"}
-    assert workloads <= text, "those left out read a script"
+    assert workloads <= text, "the swarm must draw every workload except those that read a script"
     policies = {item.text for run in runs for item in run if item.kind == "vm"}
     assert {path.stem for path in qemu.ROOT.glob("kernel/mm/policy/*.c")} >= policies and len(policies) > 20
     kinds = {item.kind for run in runs for item in run}

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(1200)  # the library takes a minute of processo
 
 @pytest.fixture(scope="module")
 def library() -> Path:
-    """Built once, and again for another compiler or if tools/musl.sh has changed."""
+    """The folder of musl built from source; built again only for another compiler or a changed tools/musl.sh."""
     script = (qemu.ROOT / "tools/musl.sh").read_bytes()
     key = hashlib.sha256(script + (qemu.ROOT / "build/flags").read_bytes()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == key:

@@ -4,7 +4,7 @@ Neither is a stack algorithm: the content of a memory of C pages need not be a s
 Nelson and Shedler, CACM 12(6), 1969, found FIFO faulting more often with more frames), so each size must be
 simulated. CLOCK is FIFO that spares a page used since the hand last passed it (Corbato, MIT MAC-M-384,
 1968). In textbooks, and in libCacheSim, the reference that faulted counts as a use. In the kernel it does not; the
-simulator runs the kernel's CLOCK (tidemark.curves.simulated).
+simulator runs the kernel's CLOCK, and tidemark.curves.queues computes the same.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def going_back(scratch: Path) -> Iterator[tuple[str, str]]:
 
 
 def grades(scratch: Path) -> Iterator[tuple[str, str]]:
-    """The grades of a solution and two starters, with their messages."""
+    """Digests of the gradings of one solution and of two starters: outcomes, points and messages."""
     for name, files in (("clock", ()), ("clock", ("kernel/mm/policy/clock.c",)), ("cfs", ("kernel/sched/fair.c",))):
         place = scratch / f"{name}-{len(files)}"
         handed_in = submission(place / "handed-in", name, {file: starter(name, file) for file in files})

@@ -92,7 +92,7 @@ def zipf(rng: np.random.Generator) -> np.ndarray:
 
 
 def uniform(rng: np.random.Generator) -> np.ndarray:
-    """All pages with the same frequency."""
+    """References to all pages with equal probability."""
     return rng.integers(0, NR_PAGES, DRAWN_REFERENCES)
 
 

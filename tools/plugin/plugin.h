@@ -126,7 +126,7 @@ __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...);
 /* Same as fail(), if the guest did something that makes recording impossible. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail_of_guest(const char *fmt, ...);
 
-/* A file that gets its name only when it is closed: readers see all of it or nothing. */
+/* Opens a file for writing that gets its name in close_whole: readers see all of it or nothing. */
 FILE *open_whole(const char *name);
 void close_whole(FILE *file, const char *name);
 

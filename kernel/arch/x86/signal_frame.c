@@ -16,7 +16,7 @@
 #include "sched/signal.h"
 #include "sched/current.h"
 
-/* The first 76 bytes equal struct pt_regs. */
+/* As on Linux. The first 76 bytes (gs to ss) have the layout of struct pt_regs. */
 struct sigcontext {
 	u32 gs, fs, es, ds, di, si, bp, sp, bx, dx, cx, ax, trapno, err, ip, cs, flags;
 	u32 sp_at_signal, ss;

@@ -102,8 +102,8 @@ int ext2_error(struct super_block *sb, const char *fmt, ...)
 	return -EIO;
 }
 
-/* Writes only the fields that a kernel changes, and keeps what other programs have written
- * there. */
+/* Marks the superblock to be written. Sets only the fields that the kernel changes, so that what
+ * other programs have written to the other fields stays. */
 void ext2_super_dirty(struct ext2_fs *fs)
 {
 	u32 offset = EXT2_SUPER_OFFSET & (fs->sb->block_size - 1);

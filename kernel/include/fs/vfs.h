@@ -133,7 +133,7 @@ struct inode {
 	u32 state; /* enum inode_state */
 	struct super_block *sb;
 	const struct inode_operations *ops;
-	u64 accessed, modified; /* clock_stamp() of changes newer than the times below; 0: none */
+	u64 accessed, modified; /* clock_stamp(), if newer than atime_ns, mtime_ns; else 0 */
 	u64 atime_ns, mtime_ns, ctime_ns; /* since 1970; stale while a stamp is set */
 
 	/* initially zero, up to the lock: */

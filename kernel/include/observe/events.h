@@ -28,7 +28,7 @@ struct violation {
 	const char *what;        /* a sentence */
 	const struct page *page; /* the page concerned, or NULL */
 };
-STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* tools/plugin/breach.c */
+STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* evidence/breach.c */
 
 /* clang-format off */
 #define EVENTS(X)                                                                                  \

@@ -16,7 +16,7 @@
 #include "sched/wait.h"
 
 #define NAME "/ktest-file"
-#define ORDER 6u /* order of the disk's memory: 256 KiB */
+#define ORDER 6u /* the disk is a block of 2^ORDER pages: 256 KiB */
 #define NR_SECTORS (PAGE_SIZE / SECTOR_SIZE << ORDER)
 #define BLOCK 1024u
 #define SHIFT 64u /* sector at which the file's first block lies */

@@ -1,4 +1,4 @@
-/* Copies between pages of files and memory: user memory, which may sleep, and kernel memory. */
+/* Copies between pages of files and memory. A copy from or to user memory may sleep. */
 #include "internal.h"
 #include "lib/string.h"
 

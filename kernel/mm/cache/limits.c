@@ -4,7 +4,7 @@
  */
 #include "limits.h"
 
-#define MIN_LIMIT 16u /* pages; with fewer, a writer would wait for every page */
+#define MIN_LIMIT 16u /* pages; a lower limit would make a writer wait for every page */
 #define CENTISEC_NS 10000000ull
 
 static u32 part(u32 pages, u32 percent)

@@ -209,7 +209,7 @@ KTEST(slab_kernel, constructor_runs_once)
 	EXPECT_EQ(kmem_cache_destroy(c), 0);
 }
 
-/* Fills one slab. Returns the offset of the first object in its page. */
+/* Allocates one slab of objects. Returns the colour: where in its page the first object lies. */
 static u32 colour_of_new_slab(struct kmem_cache *c, void **objs, u32 per_slab)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 /*
- * mc64: unused pages of the process with the largest demand go to 2q's inactive list, others lose bits.
+ * mc64: of the largest process, unused pages become inactive, and used ones lose their bits.
  */
 #include "mc64.c"
 

@@ -72,7 +72,7 @@ static struct clockpro_page *clockpro_data(struct page *page)
 	return policy_page(page);
 }
 
-/* As many ghosts as frames, and as many places as pages that the core works on at once. */
+/* Places for ghosts: one for each frame, and IN_WORK for pages that the core works on. */
 static int clockpro_init(void)
 {
 	INIT_LIST_HEAD(&circle);

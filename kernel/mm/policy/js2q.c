@@ -72,7 +72,7 @@ static u32 share(u32 percent)
 	return (u64)vm_frames() * percent / 100;
 }
 
-/* The upper bound on ghosts for any kout, and one more, until the oldest is dropped. */
+/* Places for ghosts: kout allows max_pfn; one more is added before the oldest is dropped. */
 static int js2q_init(void)
 {
 	for (int i = 0; i < NR_LISTS; i++) {

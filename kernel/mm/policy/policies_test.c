@@ -405,7 +405,7 @@ KTEST(policies, find_the_only_eligible_page)
 		}
 }
 
-/* Reads a page with identity `from`; if that evicts a page, the evicted page gets identity `to`. */
+/* Brings in the page `from`. Evicts a page if no frame is free; it can be read again from `to`. */
 static void pass_through(struct page_id from, struct page_id to)
 {
 	struct page *page = &mem_map[0];

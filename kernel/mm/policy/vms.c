@@ -60,7 +60,7 @@ static LIST_HEAD(free_list); /* both lists: next victim first */
 static LIST_HEAD(modified_list);
 static u32 nr_free, nr_modified;
 static u32 nr_resident, nr_sets; /* pages in sets; sets that are not empty */
-static bool writing;             /* the modified list has become too long */
+static bool writing;             /* launder: the modified list became too long */
 static u32 nr_written;           /* pages laundered since the last eviction */
 static u64 nr_rescued, nr_laundered, nr_emergency;
 

@@ -40,7 +40,7 @@
 #define MAX_KEPT 4u /* an instruction may need two pages of data and two of stack */
 
 static struct {
-	u32 vpn[MAX_KEPT]; /* of the pages kept; the most recent one is last */
+	u32 vpn[MAX_KEPT]; /* the pages kept for the turn's task; the newest is last */
 	u32 nr, faults;
 	u64 user_cycles; /* user time of its task at its last fault */
 	u64 since_ns;

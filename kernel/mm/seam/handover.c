@@ -30,7 +30,7 @@ void policy_start(const struct vm_policy *policy)
 		rule_fatal(&policy_timer, "init", "init", "it does not start: error %d", -err);
 }
 
-/* The pages keep their PG_owned mark, by which hand_over finds them. */
+/* PG_owned stays set on the removed pages: hand_over finds them by it. */
 static void take_back(const struct vm_policy *old)
 {
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)

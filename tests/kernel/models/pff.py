@@ -25,7 +25,7 @@ class Model:
     def __init__(self, frames: int) -> None:
         self.frames = frames
         self.now = 0
-        self.set: list[int] = []  # the process's resident pages, in the order of their arrival
+        self.set: list[int] = []  # the process's resident pages, in the order in which they were brought in
         self.circle: list[int] = []  # all resident pages; the hand points to the first
         self.used_for_set: set[int] = set()
         self.used_for_hand: set[int] = set()

@@ -34,7 +34,7 @@ class Model:
         self.modified: list[int] = []
         self.free: list[int] = []
         self.dirty: set[int] = set()
-        self.places: list[int] = []  # pages in the order of their slots in the swap area
+        self.places: list[int] = []  # pages that have a slot in the swap area, in the order of the slots
         self.writing = False
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:

@@ -28,7 +28,7 @@ class Command(gdb.Command):
         commands.append(self)
 
     def lines(self, machine: Machine, *arguments: int) -> Iterator[str]:
-        """Yields the answer, line by line. Raises TmError if there is none."""
+        """Yields the lines that the command prints. Raises TmError if it cannot answer."""
         raise NotImplementedError
 
     def invoke(self, text: str, from_tty: bool) -> None:

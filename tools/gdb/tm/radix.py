@@ -1,4 +1,4 @@
-"""Radix trees (kernel/lib/radix.h), which map a number to an entry."""
+"""Radix trees (kernel/include/lib/radix.h), which map a number to an entry."""
 
 from __future__ import annotations
 

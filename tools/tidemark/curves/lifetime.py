@@ -112,7 +112,8 @@ class PowerLaw:
 
 
 def power_law(curve: Curve) -> PowerLaw | None:
-    """The fit; None if it would have fewer than three sizes, or if g is constant."""
+    """The power law fitted to g from one page to the last knee. None if that range has fewer than three sizes of the
+    curve, or if g is constant in it."""
     order = np.argsort(curve.sizes, kind="stable")
     order = order[curve.sizes[order] >= SMALLEST_SIZE]
     last = max((float(curve.sizes[knee]) for knee in curve.knees()), default=float(curve.sizes.max()))

@@ -205,7 +205,7 @@ def crash(status: int | None, log: str) -> str:
 
 
 def hang_up(signum: int, frame: object) -> None:
-    """SIGTERM ends a grading as Ctrl-C does: what it has started ends, too."""
+    """Handles SIGTERM like Ctrl-C, so that the processes that this grading has started end, too."""
     raise KeyboardInterrupt
 
 

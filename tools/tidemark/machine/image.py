@@ -46,7 +46,7 @@ def stamp(folder: Path) -> Stamp:
 
 
 def check_unchanged(folder: Path, before: Stamp) -> None:
-    """Raises LabError if the image has another stamp than `before`."""
+    """Raises LabError if the image is no longer the one that had the stamp `before`."""
     if stamp(folder) != before:
         raise LabError(
             f"the image in {folder} changed while the run started (does `make` run?): run it again", BAD_INPUT

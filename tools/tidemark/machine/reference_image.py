@@ -92,8 +92,8 @@ def chosen(given: Mapping[str, str], root: Path) -> Path:
 
 
 def that_made(image_sha256: str, otherwise: Path, root: Path) -> Path:
-    """The folder of the image for repeating a result whose image has this SHA-256 (see tidemark.image.describe): the
-    reference image if it made the result and `otherwise` is only the default, the tree; else `otherwise`."""
+    """The folder of the image for repeating a result whose image has this SHA-256 (see image.describe): the reference
+    image if it made the result and `otherwise` is only the default, the tree; else `otherwise`."""
     if otherwise != root or not (root / STORE / SUMS).exists():
         return otherwise
     found = sums(root)

@@ -197,8 +197,8 @@ def check_parameter(name: str) -> None:
 
 
 def axis(name: str, texts: Sequence[str]) -> list[Value]:
-    """The values of an axis from the command line. Raises LabError if one is invalid. Each text is a list with commas,
-    except for a name in WHOLE, where it is one value."""
+    """The values of an axis that the command line gives. Each text is a list of values separated by commas; if the name
+    is in WHOLE, a text is a single value, commas included. Raises LabError if a value is invalid."""
     words = [word for text in texts for word in ([text] if name in WHOLE else text.split(","))]
     if name not in VARIABLES:
         check_parameter(name)

@@ -16,7 +16,7 @@ POLICY_PAGE_FITS(struct asksall_page);
 static LIST_HEAD(resident); /* oldest first */
 static LIST_HEAD(waiting);
 static u32 nr_waiting, spare = 4;
-static bool writing; /* the pass is over, so a write has finished by the next one */
+static bool writing; /* laundering: end this pass, so that the page is written before the next */
 
 static const struct vm_param asksall_params[] = {
 	{ "spare", &spare, 1, 1000, "pages", "how many wait before one goes" },

@@ -197,7 +197,8 @@ def shape(symbols: list[Symbol]) -> list[tuple[str, int, str]]:
 
 
 def anchors(kernel: Elf, part: Elf) -> list[tuple[Symbol, int]]:
-    """Symbols of an object with the addresses that the kernel gives them. Raises LabError if it is not in there."""
+    """The placed symbols of the object `part`, each with its address in `kernel`. Raises LabError if the kernel does
+    not contain the object exactly once."""
     own, all_locals = part.locals(), kernel.locals()
     wanted, there = shape(own), [*shape(all_locals), ("", 0, FILE)]
     found = []

@@ -22,8 +22,8 @@ NOT_HANDED_IN = ("__MACOSX", "build")
 
 @dataclass(frozen=True)
 class Found:
-    """A file of a submission with a name like one of the lab's: its path, and its content, or the problem why there is
-    none."""
+    """A file of a submission whose name matches that of a file of the lab. `data` is its content; if that cannot be
+    taken, `data` is None and `problem` says why."""
 
     path: str
     data: bytes | None

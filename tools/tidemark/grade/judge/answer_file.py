@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-MOST, LONGEST = 32 << 10, 500  # bytes of the file, of a line
+MOST, LONGEST = 32 << 10, 500  # upper bounds, in bytes: of the file, of a line
 
 
 def read(path: Path) -> dict[str, Any]:
