@@ -171,9 +171,9 @@ long sys_fstatfs64(u32 fd, u32 size, void *user)
 {
 	struct file *f = fd_place(fd);
 
-	if (!f)
-		return -EBADF;
-	return is_size(size) ? put_statfs64(f->inode, user) : -EINVAL;
+	if (!is_size(size)) /* as on Linux, also of a closed file */
+		return -EINVAL;
+	return f ? put_statfs64(f->inode, user) : -EBADF;
 }
 
 long sys_sync(void)

@@ -56,10 +56,12 @@ long sys_rt_sigprocmask(u32 how, const void *user_set, void *user_old, u32 size)
 {
 	u64 set, old = current->sig.blocked;
 
-	if (size != SIGSET_SIZE || (user_set && how > SIG_SETMASK))
+	if (size != SIGSET_SIZE)
 		return -EINVAL;
 	if (user_set && copy_from_user(&set, user_set, sizeof(set)))
 		return -EFAULT;
+	if (user_set && how > SIG_SETMASK)
+		return -EINVAL;
 	if (user_old && copy_to_user(user_old, &old, sizeof(old)))
 		return -EFAULT;
 	return user_set ? change_mask(how, set) : 0;
