@@ -102,6 +102,15 @@ def test_is_made_again_if_the_record_is_of_another_image(tree: Path, maker: Call
     assert len(seen) == 2
 
 
+def test_is_always_made_again_without_an_image(tree: Path, maker: Callable) -> None:
+    """What it is made of may have changed."""
+    one, texts = figure("one", image=False), ["first", "second"]
+    maker(lambda figure, work: {"one": texts.pop(0)})
+    for text in ("first", "second"):
+        assert runner_of(tree, one).make_all([one]) == OK
+        assert f"\n\n{text}\n\n" in (tree / "README.md").read_text()
+
+
 def test_skips_with_a_reason(
     tree: Path, maker: Callable, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

@@ -2,7 +2,8 @@
 
 A figure's folder keeps what is finished: state.json says for which image and settings, `work` holds its runs while it
 is being made, and the figure itself stays beside. So after Ctrl-C, a full disk or a failure the same command
-continues, and a figure of which nothing has changed is not made again.
+continues, and a figure of which nothing has changed is not made again. Those that need no image and nothing else are
+made in seconds from tables of the tools: they always are made again.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class Runner:
 
     def done(self, figure: Figure) -> bool:
         """Is the figure in the documents that of this image and these settings?"""
+        if not figure.image and not figure.needs:
+            return False
         row = made.read(self.root).get(figure.name)
         if not all((self.root / name).exists() for name in figure.files):
             return False

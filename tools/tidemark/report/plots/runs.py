@@ -267,6 +267,17 @@ SPACE_TIME = Plot(
 
 # In the order of the page and of the document.
 PLOTS = [
-    OVERVIEW, DIFFERENCE, FRAMES, UTILISATION, FAULTS, PRESSURE, TASKS, MEMORY, FAULT_RATES, RESIDENT_SETS, ZONES,
-    LISTS, SPACE_TIME,
-]  # fmt: skip
+    OVERVIEW,
+    DIFFERENCE,
+    FRAMES,
+    UTILISATION,
+    FAULTS,
+    PRESSURE,
+    TASKS,
+    MEMORY,
+    FAULT_RATES,
+    RESIDENT_SETS,
+    ZONES,
+    LISTS,
+    SPACE_TIME,
+]
