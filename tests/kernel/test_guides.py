@@ -31,7 +31,7 @@ def add_what_the_guides_say(copy: Path) -> None:
     (copy / "user/workloads/zigzag.c").write_text(blocks("add-a-workload.md")[0])
     line, function, program, demand, _ = blocks("add-a-system-call.md")
     replace(copy / "kernel/syscall/list.h", "NONE(222, unused)\n", line)
-    with (copy / "kernel/syscall/mem.c").open("a") as calls:
+    with (copy / "kernel/syscall/info.c").open("a") as calls:
         calls.write("\n" + function)
     (copy / "user/resident.c").write_text(program)
     replace(copy / "user/conformance/wild.c", '\t{ "set_thread_area"', demand + '\t{ "set_thread_area"')
