@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from soak import soak_but
 from tidemark.strings import refstrings, vmsim
-from tidemark.strings.refstrings import OF_FILE, References
+from tidemark.strings.refstrings import BY_CALL, LOADS, OF_FILE, References
 
 MODELS = Path(__file__).parent / "models"
 NAMES = sorted(path.stem for path in MODELS.glob("*.py"))
@@ -108,3 +108,19 @@ def test_policy_is_not_its_nearest_relative(name: str) -> None:
     string = refstrings.find(text, step_ns=getattr(module, "STEP_NS", 100_000))
     expect_equal(name, module, string, frames)
     assert decided(name, string, frames, getattr(module, "PARAMETERS", ())) != decided(module.RELATIVE, string, frames)
+
+
+def test_mglru_protects_pages_used_twice_once_they_are_read_back() -> None:
+    """70 pages are read twice each, in turn, beside a stream. From 32 refaults on they stay in memory."""
+    module, frames = model_of("mglru"), 60
+    rows = []
+    for n in range(1000):
+        rows += [n * 7 % 70] * 2 + [1000 + 2 * n, 1001 + 2 * n]
+    string = refstrings.Mixed(
+        "read twice", np.array([(OF_FILE | BY_CALL | LOADS, page) for page in rows], np.uint32), 100_000
+    )
+    expect_equal("mglru", module, string, frames)
+    missed = [
+        at for at, ((hit, _), page) in enumerate(zip(decided("mglru", string, frames), rows)) if page < 70 and not hit
+    ]
+    assert 32 <= len(missed) < 70

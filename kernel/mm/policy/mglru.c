@@ -16,56 +16,39 @@
  * again. When only they are left, a walk is due. It begins earlier if there are three and the
  * youngest has more than half of all pages, or the oldest less than a quarter.
  *
- * Areas. Most pages are not in use, and checking each of them is expensive. But pages in use are
- * neighbours. So a walk looks only at areas in use; an area is what one page table maps. An area is
- * in use if, since the last walk began, at least eight of its pages were found used, and at least
- * one in eight of the pages checked. The first walk checks all pages. If no area is in use, the walk is over at
- * once. Linux records such areas in a Bloom filter, which may take one area for another. Here a
- * hash gives each area a number, and two areas with the same number count as one.
+ * The walk looks only at areas of memory that are in use: mglru_areas.h.
  *
  * Kinds. Pages of files and anonymous pages have a min_seq each and share max_seq, so that
  * generations of both can be compared: the kind whose oldest generation is older gives up a page. A
  * page that a fault brought in begins in the youngest generation, with the pages read ahead by that
  * fault. A page that a system call read begins in the oldest: it has yet to show that it is used
- * again. Uses by system calls are counted, and a use through the owner's mapping is counted when
- * that mapping ends: after N uses a page is in tier log2(N), rounded up. Pages of tier 1 and above,
- * used at least twice, are not evicted but moved to the next generation, where their count begins
- * again at 0.
+ * again.
+ *
+ * Tiers. After N uses by system calls a page is in tier log2(N), rounded up. A use through the
+ * owner's mapping counts when that mapping ends. Pages of a protected tier are not evicted but moved
+ * to the next generation, where their count begins again at 0. Feedback decides which tiers are
+ * protected, and which kind gives up a page if both are equally old: mglru_tiers.h.
  *
  * Differences from Linux. Linux walks through page tables, and around each page that eviction finds
  * used. Here the walk goes over the lists of generations, the youngest first, in pieces: some pages
  * in each select, more when it is due. In Linux one in eight entries of a page table must be used,
- * here one in eight resident pages. In Linux a PID controller compares how many pages of each tier
- * and kind are read back after their eviction. It decides which tiers are protected, and which kind
- * gives up pages when both are equally old: a tier is not protected until pages of it have been
- * read back. The controller is left out: all tiers but 0 are protected, and files give up pages
- * first, as with swappiness 1. Linux also moves a dirty page of a file to the next generation and
- * leaves it to the writeback threads. Also left out: memory cgroups, min_ttl_ms, accessed bits of
- * page directories. At priority 0, if half of the budget found no victim, any eligible page is
- * evicted.
+ * here one in eight resident pages. Linux also moves a dirty page of a file to the next generation
+ * and leaves it to the writeback threads. Left out: memory cgroups, min_ttl_ms, accessed bits of
+ * page directories. At priority 0, if half of the budget found no victim, any page is evicted.
  *
  * Linux 6.1 (Yu Zhao, 2022), mm/vmscan.c, include/linux/mm_inline.h,
  * Documentation/mm/multigen_lru.rst.
  */
-#include "mm/policy.h"
+#include "mglru_areas.h"
+#include "mglru_tiers.h"
 
 enum { MIN_GENS = 2, MAX_GENS = 4 };
-enum kind { ANON, FILES, NR_KINDS };
 
 #define WALK_STEP 64 /* pages of the walk done by each select */
-#define MAX_REFS 8   /* the top of tier 3, the last */
-#define AREA_PAGES 1024
-#define NR_AREAS 128 /* of each kind */
-#define MIN_USED 8   /* minimum of used pages in an area, and one in this many */
 
 struct generation {
 	struct list_head pages; /* next victim first */
 	u32 nr;
-};
-
-struct area {
-	u32 asked, used; /* pages of the area, since the last walk began */
-	bool in_use;
 };
 
 struct mglru_page {
@@ -78,7 +61,6 @@ struct mglru_page {
 POLICY_PAGE_FITS(struct mglru_page);
 
 static struct generation gens[NR_KINDS][MAX_GENS]; /* by sequence number modulo MAX_GENS */
-static struct area areas[NR_KINDS][NR_AREAS];
 static u32 nr_all;
 static u32 max_seq, min_seq[NR_KINDS];
 static struct generation *youngest[NR_KINDS], *oldest[NR_KINDS]; /* those of max_seq and min_seq */
@@ -140,24 +122,14 @@ static int mglru_init(void)
 		}
 		min_seq[kind] = 0;
 	}
-	for (int i = 0; i < NR_KINDS * NR_AREAS; i++)
-		areas[i / NR_AREAS][i % NR_AREAS] = (struct area){ .in_use = true };
+	areas_init();
 	max_seq = MIN_GENS + 1;
 	find_ends();
 	nr_all = 0;
 	next_page = NULL;
 	emptied = true;
 	nr_walks = nr_promoted = nr_protected = 0;
-	return 0;
-}
-
-/* Returns the area of a page: what one page table maps, of a process or of a file. */
-static struct area *area_of(struct mglru_page *p)
-{
-	struct page *page = policy_page_of(p);
-	u32 space = p->kind == FILES ? page_id_of(page).store : (uintptr_t)page_mm(page) / 64;
-
-	return &areas[p->kind][(space + page_vpn(page) / AREA_PAGES) % NR_AREAS];
+	return tiers_init();
 }
 
 static void own(struct mglru_page *p, struct generation *gen)
@@ -177,10 +149,11 @@ static void mglru_insert(struct page *page, struct mm_struct *mm, enum vm_in how
 {
 	struct mglru_page *p = mglru_data(page);
 
-	(void)mm, (void)from;
 	p->kind = page_is_file(page) ? FILES : ANON;
 	p->used = false;
 	p->refs = how == VM_IN_READ;
+	if (tiers_refault(p->kind, min_seq[p->kind], from) && mm)
+		p->refs = 2;
 	own(p, how == VM_IN_READ ? oldest[FILES] : youngest[p->kind]);
 }
 
@@ -241,11 +214,16 @@ static u32 nr_gens(enum kind kind)
 /* Skips empty generations. The oldest anonymous one does not overtake the oldest of files. */
 static void inc_min_seq(void)
 {
+	u32 before[NR_KINDS] = { min_seq[ANON], min_seq[FILES] };
+
 	emptied = false;
 	for (int kind = 0; kind < NR_KINDS; kind++)
 		while (nr_gens(kind) > MIN_GENS && !generation(kind, min_seq[kind])->nr)
 			min_seq[kind]++;
 	min_seq[ANON] = MIN(min_seq[ANON], min_seq[FILES]);
+	for (int kind = 0; kind < NR_KINDS; kind++)
+		if (min_seq[kind] != before[kind])
+			tiers_carry_over(kind);
 	find_ends();
 }
 
@@ -259,21 +237,6 @@ static void end_walk(void)
 	emptied = true;
 }
 
-/* Finds the areas that were in use since the last walk began. Returns false if there are none. */
-static bool find_areas(void)
-{
-	bool any = !nr_walks;
-
-	for (int i = 0; nr_walks && i < NR_KINDS * NR_AREAS; i++) {
-		struct area *area = &areas[i / NR_AREAS][i % NR_AREAS];
-
-		area->in_use = area->used >= MIN_USED && MIN_USED * area->used >= area->asked;
-		area->asked = area->used = 0;
-		any |= area->in_use;
-	}
-	return any;
-}
-
 static void begin_walk(void)
 {
 	if (next_page)
@@ -281,7 +244,7 @@ static void begin_walk(void)
 	walk_seq = max_seq;
 	walk_kind = ANON;
 	next_page = generation(ANON, max_seq)->pages.next;
-	if (!find_areas())
+	if (!areas_begin_walk(!nr_walks))
 		end_walk();
 }
 
@@ -298,7 +261,7 @@ static void next_list(void)
 
 static void walk_to(struct mglru_page *p)
 {
-	struct area *area = area_of(p);
+	struct area *area = area_of(p->kind, policy_page_of(p));
 
 	next_page = p->node.next;
 	if (!area->in_use)
@@ -351,16 +314,17 @@ static void age(struct vm_scan *scan)
 }
 
 /* Returns true if the first page of the oldest generation may be evicted; otherwise moves it. */
-static bool sort(struct vm_scan *scan, struct mglru_page *p)
+static bool sort(struct vm_scan *scan, struct mglru_page *p, u32 tier)
 {
 	if (!vm_eligible(scan, policy_page_of(p))) {
 		move(p, generation(p->kind, min_seq[p->kind] + 1));
-	} else if (p->refs > 1) {
+	} else if (tier_of(p->refs) > tier) {
+		tiers[p->kind][tier_of(p->refs)].total++;
 		move(p, generation(p->kind, min_seq[p->kind] + 1));
 		nr_protected++;
 	} else if (test_and_clear_used(p)) {
 		promote(p);
-		area_of(p)->used++;
+		area_of(p->kind, policy_page_of(p))->used++;
 	} else {
 		return true;
 	}
@@ -373,20 +337,32 @@ static struct generation *evictable(enum kind kind)
 	return nr_gens(kind) > MIN_GENS && oldest[kind]->nr ? oldest[kind] : NULL;
 }
 
+/* Returns the generation to evict from, and the last of its tiers that is not protected; or NULL. */
+static struct generation *choose_generation(u32 *tier)
+{
+	enum kind kind = tiers_choose_kind(min_seq[ANON] < min_seq[FILES], tier);
+	struct generation *gen = evictable(kind);
+
+	if (gen)
+		return gen;
+	*tier = last_tier(!kind);
+	return evictable(!kind);
+}
+
 /* Evicts, and ages when necessary, while the budget is larger than the reserve. */
 static struct mglru_page *find_page(struct vm_scan *scan, u32 reserve)
 {
 	age(scan);
 	while (nr_all && scan->budget > reserve) {
-		enum kind older = min_seq[ANON] < min_seq[FILES] ? ANON : FILES;
-		struct generation *gen = evictable(older) ?: evictable(!older);
+		u32 tier;
+		struct generation *gen = choose_generation(&tier);
 
 		if (gen) {
 			struct mglru_page *p =
 				list_first_entry(&gen->pages, struct mglru_page, node);
 
 			vm_scan_more(scan);
-			if (sort(scan, p))
+			if (sort(scan, p, tier))
 				return p;
 		} else {
 			begin_walk();
@@ -435,6 +411,13 @@ static void mglru_putback(struct page *page, enum vm_put why)
 	own(p, p->used ? youngest[p->kind] : generation(p->kind, min_seq[p->kind] + 1));
 }
 
+static void mglru_evicted(struct page *page, struct page_id to)
+{
+	struct mglru_page *p = mglru_data(page);
+
+	tiers_evicted(p->kind, tier_of(p->refs), min_seq[p->kind], to);
+}
+
 static int mglru_check(void)
 {
 	u32 sum = 0;
@@ -464,18 +447,23 @@ static void mglru_show(struct seq_file *m)
 	show_u64(m, "walks", nr_walks);
 	show_u64(m, "promoted", nr_promoted);
 	show_u64(m, "protected", nr_protected);
+	show_u64(m, "refaults", nr_refaults);
 }
 
 static const struct vm_policy mglru = {
 	.name = "mglru",
 	.summary = "Linux 6.1: generations of pages, by the last walk that found them used",
+	.params = tiers_params,
 	.init = mglru_init,
+	.exit = tiers_exit,
 	.insert = mglru_insert,
 	.touch = mglru_touch,
 	.remove = mglru_remove,
 	.moved = mglru_moved,
 	.select = mglru_select,
 	.putback = mglru_putback,
+	.evicted = mglru_evicted,
+	.forget = tiers_forget,
 	.check = mglru_check,
 	.show = mglru_show,
 };
