@@ -8,6 +8,7 @@
 
 struct task_struct;
 struct thread_struct;
+struct tss;
 
 /* boot/boot.S */
 extern u32 kernel_pgdir[1024];
@@ -19,6 +20,8 @@ void arch_start(u32 magic, u32 info_pa);
 /* entry.S */
 extern const u32 trap_stubs[NR_TRAPS]; /* addresses of the entry points */
 void entry_syscall(void);
+void entry_sysenter(void); /* sysenter_entry.S */
+extern u32 sysenter_return;
 void double_fault_entry(void);
 void ret_from_fork(void);
 void kernel_thread_start(void);
@@ -32,6 +35,9 @@ void descriptors_load_tls(const u64 tls[3]);
 void tss_set_stack(u32 top);
 /* Stores the registers that the double fault interrupted. */
 void tss_interrupted(struct pt_regs *regs);
+extern struct tss cpu_tss; /* read by sysenter_entry.S */
+#define DOUBLE_FAULT_STACK_SIZE 4096
+extern u8 double_fault_stack[DOUBLE_FAULT_STACK_SIZE];
 
 /* panic.c */
 void __noreturn report_hang(struct pt_regs *regs);

@@ -70,18 +70,35 @@ void trap_return_to_user(struct pt_regs *regs)
 	return_to_user(regs);
 }
 
-void trap_syscall(struct pt_regs *regs)
+static inline void run_syscall(struct pt_regs *regs)
 {
 	u32 nr = regs->ax;
 	long result = -ENOSYS;
 
-	account_enter_kernel();
 	if (likely(nr < NR_SYSCALLS)) {
 		syscall_count[nr]++;
 		result = syscalls[nr].run(regs->bx, regs->cx, regs->dx, regs->si, regs->di,
 					  regs->bp);
 	}
 	regs->ax = result;
+}
+
+void trap_syscall(struct pt_regs *regs)
+{
+	account_enter_kernel();
+	run_syscall(regs);
+	return_to_user(regs);
+}
+
+/* The program's ebp, saved as its sp, points to the sixth argument. */
+void trap_sysenter(struct pt_regs *regs)
+{
+	account_enter_kernel();
+	irq_enable();
+	if (get_user_u32(&regs->bp, (void *)regs->sp))
+		regs->ax = -EFAULT;
+	else
+		run_syscall(regs);
 	return_to_user(regs);
 }
 
