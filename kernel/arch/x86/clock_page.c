@@ -21,7 +21,7 @@ static u32 read_cycles; /* user address */
 static void correct_reader(u64 old_zero, u64 zero)
 {
 	struct pt_regs *regs = task_regs(current);
-	u32 offset = irq_found_program() ? regs->ip - read_cycles : 0;
+	u32 offset = in_interrupt() && irq_found_program() ? regs->ip - read_cycles : 0;
 	u64 cycles = (u64)regs->dx << 32 | regs->ax;
 
 	if (offset == READ_CYCLES_SUB) {
