@@ -28,7 +28,6 @@ struct table_register {
 #define FLAT 0x00CF00000000FFFFull /* base 0, limit 4 GiB, 32 bit */
 #define SEGMENT(access) (FLAT | (u64)(access) << 40)
 #define GATE_INTERRUPT 0x8E00u
-#define GATE_TRAP_USER 0xEF00u
 #define GATE_INTERRUPT_USER 0xEE00u
 #define GATE_TASK 0x8500u
 
@@ -64,7 +63,7 @@ static void idt_init(void)
 	idt[3] = gate(trap_stubs[3], KERNEL_CS, GATE_INTERRUPT_USER);
 	idt[4] = gate(trap_stubs[4], KERNEL_CS, GATE_INTERRUPT_USER);
 	idt[TRAP_DOUBLE_FAULT] = gate(0, GDT_DOUBLE_FAULT_TSS * 8, GATE_TASK);
-	idt[TRAP_SYSCALL] = gate((u32)entry_syscall, KERNEL_CS, GATE_TRAP_USER);
+	idt[TRAP_SYSCALL] = gate((u32)entry_syscall, KERNEL_CS, GATE_INTERRUPT_USER);
 }
 
 static void tss_init(void)

@@ -45,14 +45,14 @@ static const struct {
 
 static inline void account_enter_kernel(void)
 {
-	acct_switch(&current->acct, ACCT_KERNEL);
+	acct_move(&current->acct, ACCT_USER, ACCT_KERNEL);
 	if (unlikely(current->fresh_va))
 		swallow_faulting_use();
 }
 
 static inline void account_exit_kernel(void)
 {
-	acct_switch(&current->acct, ACCT_USER);
+	acct_move(&current->acct, ACCT_KERNEL, ACCT_USER);
 }
 
 static inline void return_to_user(struct pt_regs *regs)
@@ -86,6 +86,7 @@ static inline void run_syscall(struct pt_regs *regs)
 void trap_syscall(struct pt_regs *regs)
 {
 	account_enter_kernel();
+	irq_enable();
 	run_syscall(regs);
 	return_to_user(regs);
 }
