@@ -71,6 +71,12 @@ extern u64 clock_start; /* cycles at boot; tools/plugin counts from here */
 /* mmu.c */
 bool kernel_page_mapped(u32 va); /* may the kernel read va? */
 
+/* page.c */
+#define WIDE 512u
+/* Copies n bytes, a multiple of WIDE, one side of which is user memory. Never sleeps: returns the
+ * number of bytes that are left when a page is missing, or 0. */
+size_t copy_user_wide(void *to, const void *from, size_t n);
+
 /* kstack.c */
 bool kernel_stack_guard(u32 addr); /* is addr in a stack's guard page? */
 

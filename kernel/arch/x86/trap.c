@@ -166,6 +166,8 @@ void trap_page_fault(struct pt_regs *regs)
 		die(regs, "kernel stack overflow", addr);
 	if (regs->flags & FLAGS_IF)
 		irq_enable();
+	else if (fixup_exception(regs)) /* it must not sleep */
+		return;
 	do_page_fault(regs, addr, fault);
 }
 
