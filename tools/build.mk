@@ -10,7 +10,7 @@ if_new = $1 | cmp -s - $@ || $1 >$@
 
 # --- the kernel ------------------------------------------------------------------------------------------------------
 
-KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c))
+KERNEL_SRC := $(sort $(shell find boot kernel -name '*.[cS]' ! -name '*_test.c' ! -name TEMPLATE.c ! -path '*/vdso/*'))
 REGISTRY := $(patsubst %,build/registry/%.c,policy guard)
 KERNEL_OBJ := $(patsubst %,build/%.o,$(basename $(KERNEL_SRC))) $(REGISTRY:.c=.o)
 # A program is a source file, or a folder with a main.c.
@@ -162,7 +162,7 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 # --- the plugin, policies on the host, the labs' drivers, and what is built for several of them ----------------------------
-include tools/plugin/plugin.mk tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk tests/kernel/core/core.mk) tools/page/page.mk
+include kernel/arch/x86/vdso/vdso.mk tools/plugin/plugin.mk tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk tests/kernel/core/core.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
 # The base for grading: a student's files are laid over a copy of this tree, so that nothing else is built again.

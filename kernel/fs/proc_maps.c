@@ -7,43 +7,48 @@
 
 #define NAME_COLUMN 49u /* column of the name on 32-bit Linux */
 
-static void put_name(struct seq_file *m, const struct vm_area_struct *vma)
+/* Returns the name of a region that is not a file's, such as the kernel gives it, or NULL. */
+static const char *special_name(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->mm;
+
+	if (vma->inode)
+		return vma->inode->sb->unnamed && *(char *)vma->inode->private == '['
+			       ? vma->inode->private
+			       : NULL;
+	if (vma->start <= mm->brk && vma->end >= mm->start_brk)
+		return "[heap]";
+	return vma->flags & VM_GROWSDOWN ? "[stack]" : NULL;
+}
+
+static void put_file_name(struct seq_file *m, struct inode *inode)
 {
 	/* Show functions never sleep, so only one runs at a time. */
 	static char path[PATH_MAX];
-	const struct mm_struct *mm = vma->mm;
 
-	if (vma->inode && vfs_shmem_name(vma->inode))
-		seq_printf(m, "%s (deleted)", vfs_shmem_name(vma->inode));
-	else if (vma->inode)
-		seq_puts(m, vfs_path_of(vma->inode, path, sizeof(path)) ? "(deleted)" : path);
-	else if (vma->start <= mm->brk && vma->end >= mm->start_brk)
-		seq_puts(m, "[heap]");
-	else if (vma->flags & VM_GROWSDOWN)
-		seq_puts(m, "[stack]");
-}
-
-static bool has_name(const struct vm_area_struct *vma)
-{
-	const struct mm_struct *mm = vma->mm;
-
-	return vma->inode || vma->flags & VM_GROWSDOWN ||
-	       (vma->start <= mm->brk && vma->end >= mm->start_brk);
+	if (inode->sb->unnamed)
+		seq_printf(m, "%s (deleted)", (char *)inode->private);
+	else
+		seq_puts(m, vfs_path_of(inode, path, sizeof(path)) ? "(deleted)" : path);
 }
 
 void proc_maps_region(struct seq_file *m, const struct vm_area_struct *vma)
 {
+	const char *name = special_name(vma);
+	struct inode *file = name ? NULL : vma->inode;
 	size_t start = m->count;
 
 	seq_printf(m, "%08x-%08x %c%c%c%c %08x 00:%02x %u ", vma->start, vma->end,
 		   vma->flags & VM_READ ? 'r' : '-', vma->flags & VM_WRITE ? 'w' : '-',
 		   vma->flags & VM_EXEC ? 'x' : '-', vma->flags & VM_SHARED ? 's' : 'p',
-		   vma->inode ? vma->pgoff << PAGE_SHIFT : 0, vma->inode ? 1 : 0,
-		   vma->inode ? vma->inode->ino : 0);
-	if (has_name(vma)) {
+		   file ? vma->pgoff << PAGE_SHIFT : 0, file ? 1 : 0, file ? file->ino : 0);
+	if (name || file) {
 		while (m->count - start < NAME_COLUMN && !m->overflow)
 			seq_putc(m, ' ');
-		put_name(m, vma);
+		if (name)
+			seq_puts(m, name);
+		else
+			put_file_name(m, file);
 	}
 	seq_putc(m, '\n');
 }

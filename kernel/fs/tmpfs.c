@@ -103,11 +103,6 @@ int vfs_shmem_create(const char *name, u64 size, struct inode **inode)
 	return 0;
 }
 
-const char *vfs_shmem_name(const struct inode *inode)
-{
-	return inode->sb == &shm_sb ? inode->private : NULL;
-}
-
 int vfs_shmem_open(struct inode *inode, struct file **file)
 {
 	return file_create(inode, O_RDWR, file);
@@ -118,7 +113,7 @@ static void shm_fs_init(void)
 	super_init(&shm_sb, &shm_type);
 	shm_sb.ops = &tmpfs_super_ops;
 	shm_sb.block_size = PAGE_SIZE;
-	shm_sb.swaps = true;
+	shm_sb.swaps = shm_sb.unnamed = true;
 }
 
 AT_STAGE(files, 20, shm_fs_init);

@@ -103,7 +103,8 @@ static void sample_region(struct vm_area_struct *vma, struct scan *s)
 static void sample_mm(struct mm_struct *mm)
 {
 	struct scan s = { .mm = mm, .now_ms = mm_vtime(mm) / 1000000 };
-	u64 ran = mm->task->acct.cycles[ACCT_USER] + mm->task->acct.cycles[ACCT_KERNEL];
+	const struct acct_clock *a = &mm->task->acct;
+	u64 ran = acct_cycles(a, ACCT_USER, 0) + acct_cycles(a, ACCT_KERNEL, clock_cycles());
 	struct vm_area_struct *vma;
 
 	mm->count.nap = 0;

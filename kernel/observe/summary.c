@@ -75,19 +75,25 @@ static u64 page_ms(u64 page_cycles)
 	return cycles_to_ns(page_cycles) / 1000000;
 }
 
+/* Of a copy whose accounts are all closed. */
+static u64 space_of(const struct acct_clock *a, enum acct which)
+{
+	return acct_space(a, which, 0);
+}
+
 static u64 total_space(const struct acct_clock *a)
 {
 	u64 sum = 0;
 
 	for (int i = 0; i < NR_ACCTS; i++)
-		sum += a->space[i];
+		sum += space_of(a, i);
 	return sum;
 }
 
 /* x * T * (1 + D * K / T) = x * (T + D * K), in page-milliseconds. */
 static u64 approximation(const struct acct_clock *a, u64 delay_cycles)
 {
-	u64 t = a->cycles[ACCT_USER], x_milli = t ? a->space[ACCT_USER] / (t / 1000 ?: 1) : 0;
+	u64 t = a->cycles[ACCT_USER], x_milli = t ? space_of(a, ACCT_USER) / (t / 1000 ?: 1) : 0;
 
 	return x_milli * (cycles_to_ns(t + delay_cycles) / 1000) / 1000000;
 }
@@ -100,16 +106,16 @@ static void fill_terms(struct record *r, const struct acct_clock *a, u64 c_d)
 {
 	const u64 terms[NR_TERMS] = {
 		[TERM_RSS_CHANGE] = a->major.space - a->major.rss_cycles,
-		[TERM_HOUSEKEEPING] = a->space[ACCT_KERNEL],
-		[TERM_READY] = a->space[ACCT_READY],
+		[TERM_HOUSEKEEPING] = space_of(a, ACCT_KERNEL),
+		[TERM_READY] = space_of(a, ACCT_READY),
 		[TERM_MINOR_WAIT] = a->minor.space,
-		[TERM_OTHER_WAIT] = a->space[ACCT_PAGEWAIT] - a->major.space - a->minor.space,
-		[TERM_ADMISSION] = a->space[ACCT_ADMIT],
-		[TERM_SLEEP] = a->space[ACCT_SLEEP],
+		[TERM_OTHER_WAIT] = space_of(a, ACCT_PAGEWAIT) - a->major.space - a->minor.space,
+		[TERM_ADMISSION] = space_of(a, ACCT_ADMIT),
+		[TERM_SLEEP] = space_of(a, ACCT_SLEEP),
 	};
 	u64 sum = c_d;
 
-	ASSERT(a->major.space + a->minor.space <= a->space[ACCT_PAGEWAIT]);
+	ASSERT(a->major.space + a->minor.space <= space_of(a, ACCT_PAGEWAIT));
 	for (int i = 0; i < NR_TERMS; i++) {
 		r->terms[i] = page_ms(sum + terms[i]) - page_ms(sum);
 		sum += terms[i];
@@ -118,7 +124,7 @@ static void fill_terms(struct record *r, const struct acct_clock *a, u64 c_d)
 
 static void fill(struct record *r, const struct acct_clock *a, struct task_struct *t)
 {
-	u64 c_b = total_space(a), c_d = a->space[ACCT_USER] + a->major.rss_cycles;
+	u64 c_b = total_space(a), c_d = space_of(a, ACCT_USER) + a->major.rss_cycles;
 
 	r->pid = t->pid;
 	r->exit_code = t->exit_code;
@@ -132,7 +138,7 @@ static void fill(struct record *r, const struct acct_clock *a, struct task_struc
 	r->delta = (s64)r->c_b - (s64)r->c_d; /* negative if RSS shrank during waits */
 	fill_terms(r, a, c_d);
 	r->c_d_approx = approximation(a, a->major.cycles);
-	r->housekeeping = cycles_to_ns(a->space[ACCT_KERNEL]) / 1000;
+	r->housekeeping = cycles_to_ns(space_of(a, ACCT_KERNEL)) / 1000;
 	r->fault_rss = a->major_rss;
 	r->mean_rss = r->turnaround_ns ? cycles_to_ns(c_b) / r->turnaround_ns : 0;
 	r->max_rss = t->mm->count.max_rss;
@@ -150,7 +156,7 @@ static void send_space(const struct acct_clock *a)
 {
 	telemetry_open("page_ms", '[');
 	for (int i = 0; i < NR_ACCTS; i++)
-		telemetry_u64(NULL, page_ms(a->space[i]));
+		telemetry_u64(NULL, page_ms(space_of(a, i)));
 	telemetry_close(']');
 }
 
@@ -171,13 +177,13 @@ static void report(const struct record *r, const struct acct_clock *a, struct ta
 
 /* A copy, because interrupts add to the accounts: all numbers of a record must be of one
  * instant. */
-static struct acct_clock settled(struct task_struct *t)
+static struct acct_clock closed(struct task_struct *t)
 {
 	unsigned long flags = irq_save();
-	struct acct_clock a;
+	struct acct_clock a = t->acct;
+	u64 now = cycles_now();
 
-	acct_settle(&t->acct);
-	a = t->acct;
+	a.cycles[a.now] += now;
 	irq_restore(flags);
 	return a;
 }
@@ -190,7 +196,7 @@ static void exited(struct task_struct *t)
 
 	if (!t->mm || t->pid == 1)
 		return;
-	a = settled(t);
+	a = closed(t);
 	fill(r, &a, t);
 	report(r, &a, t);
 	user_us += r->user_ns / 1000;

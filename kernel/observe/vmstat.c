@@ -143,11 +143,12 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 						     "pagewait", "admit",  "sleep" };
 	const struct mm_counters *c;
 	char name[32];
+	u64 now;
 
 	if (!t->mm)
 		return;
 	c = &t->mm->count;
-	acct_settle(&t->acct);
+	now = cycles_now();
 	seq_printf(m,
 		   "mad %u\nrss %u\nrss_max %u\nnap %u\nwss %u\nswap %u\nminflt %llu\nmajflt %llu\n"
 		   "refault %llu\nfault_delay_us %llu\n",
@@ -155,10 +156,11 @@ static void pid_vm_show(struct seq_file *m, struct task_struct *t)
 		   t->nr_minflt, t->nr_majflt, c->nr_refault,
 		   cycles_to_ns(t->acct.major.cycles) / 1000);
 	for (int i = 0; i < NR_ACCTS; i++)
-		seq_printf(m, "%s_us %llu\n", names[i], cycles_to_ns(t->acct.cycles[i]) / 1000);
+		seq_printf(m, "%s_us %llu\n", names[i],
+			   cycles_to_ns(acct_cycles(&t->acct, i, now)) / 1000);
 	for (int i = 0; i < NR_ACCTS; i++) {
 		scnprintf(name, sizeof(name), "%s_page_s", names[i]);
-		page_seconds(m, name, t->acct.space[i]);
+		page_seconds(m, name, acct_space(&t->acct, i, now));
 	}
 	page_seconds(m, "fault_page_s", t->acct.major.rss_cycles);
 	page_seconds(m, "minor_wait_page_s", t->acct.minor.space);

@@ -21,6 +21,7 @@
 #include "mm/mm.h"
 #include "mm/slab.h"
 #include "lib/random.h"
+#include "observe/events.h"
 
 #define ARG_MAX (128u << 10)
 #define ARGS_FIRST_SIZE 1024u
@@ -198,8 +199,8 @@ static void put_pointers(struct stack_writer *w, u32 count, const char **s, u32 
 
 #define NR_AUX 18
 
-static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 platform,
-		     u32 random, u32 path)
+static void put_auxv(struct stack_writer *w, const struct elf_image *image,
+		     const struct new_program *new, u32 platform, u32 random, u32 path)
 {
 	put_aux(w, AT_PHDR, image->phdr_va);
 	put_aux(w, AT_PHENT, image->phentsize);
@@ -216,6 +217,8 @@ static void put_auxv(struct stack_writer *w, const struct elf_image *image, u32 
 	put_aux(w, AT_SECURE, 0);
 	put_aux(w, AT_RANDOM, random);
 	put_aux(w, AT_EXECFN, path);
+	for (u32 i = 0; i < new->nr_aux; i++)
+		put_aux(w, new->aux[i].type, new->aux[i].value);
 	put_aux(w, AT_NULL, 0);
 }
 
@@ -231,10 +234,14 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 	u32 nr_words = 1 + args->argc + 1 + args->envc + 1 + 2 * NR_AUX;
 	const char *s = args->buf;
 	struct stack_writer w = { .mm = mm };
+	struct new_program new = { .mm = mm };
 	u32 low;
 	long err;
 
-	*sp = ALIGN_DOWN(strings - 4 * nr_words, 16u);
+	event_new_program(&new);
+	if (new.err)
+		return new.err;
+	*sp = ALIGN_DOWN(strings - 4 * (nr_words + 2 * new.nr_aux), 16u);
 	low = ALIGN_DOWN(*sp, PAGE_SIZE) - STACK_SLACK;
 	err = do_mmap(mm, low, USER_STACK_TOP - low, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, NULL, 0);
@@ -254,7 +261,7 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 	mm->arg_start = strings;
 	mm->arg_end = addr;
 	put_pointers(&w, args->envc, &s, &addr);
-	put_auxv(&w, image, head_at, head_at + sizeof(head.platform), path_at);
+	put_auxv(&w, image, &new, head_at, head_at + sizeof(head.platform), path_at);
 	flush(&w);
 	mm->start_stack = *sp;
 	return w.err;

@@ -69,8 +69,7 @@ static void switch_to(struct task_struct *prev, struct task_struct *next)
 	nr_switches++;
 	if (account == ACCT_PAGEWAIT)
 		acct_wait_begins(&prev->acct);
-	acct_switch(&prev->acct, account);
-	psi_task_changed(prev, prev->acct.since);
+	psi_task_changed(prev, acct_switch(&prev->acct, account));
 	acct_switch(&next->acct, ACCT_KERNEL);
 	if (next->pgd && next->pgd != mmu_current)
 		mmu_switch(next->pgd);
@@ -135,8 +134,7 @@ bool wake_up_process(struct task_struct *t)
 				idle_settle();
 				nr_iowait--;
 			}
-			acct_switch(&t->acct, ACCT_READY);
-			psi_task_changed(t, t->acct.since);
+			psi_task_changed(t, acct_switch(&t->acct, ACCT_READY));
 			enqueue(t, FAIR_WAKEUP);
 		}
 	}
@@ -239,7 +237,7 @@ void tick_resume(void)
 void sched_init(void)
 {
 	idle_task.se.weight = fair_weight(0);
-	idle_task.acct.since = cycles_now();
+	acct_skip(&idle_task.acct, cycles_now());
 	timer_setup(&tick, tick_fire, true);
 	tasks_init();
 	loadavg_init();

@@ -26,8 +26,8 @@ static void move_stamps(u64 cycles)
 	struct task_struct *t;
 
 	for_each_task(t)
-		t->acct.since += cycles;
-	idle_task.acct.since += cycles;
+		acct_skip(&t->acct, cycles);
+	acct_skip(&idle_task.acct, cycles);
 	psi_move_stamp(cycles);
 	idle_move_stamp(cycles);
 }

@@ -95,7 +95,7 @@ struct task_struct *task_alloc(const char *comm)
 	INIT_LIST_HEAD(&t->all);
 	wait_queue_init(&t->child_wait);
 	t->acct.now = ACCT_READY;
-	t->acct.since = cycles_now();
+	acct_skip(&t->acct, cycles_now());
 	t->start_ns = clock_ns();
 	return t;
 }
@@ -156,12 +156,7 @@ struct task_struct *kthread_create(const char *name, int nice, void (*fn)(void *
 
 static u64 account_ns(struct task_struct *t, enum acct account)
 {
-	unsigned long flags = irq_save();
-
-	if (t == current)
-		acct_settle(&t->acct);
-	irq_restore(flags);
-	return cycles_to_ns(t->acct.cycles[account]);
+	return cycles_to_ns(acct_cycles(&t->acct, account, clock_cycles()));
 }
 
 u64 task_utime_ns(struct task_struct *t)

@@ -67,7 +67,7 @@ def wanted(maps: str) -> int:
     """Pages of the regions in /proc/PID/maps that are anonymous, or private and writable."""
     total = 0
     for low, high, rights, name in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)$", maps, re.MULTILINE):
-        if rights[1::2] == "wp" or not name or name.startswith("["):
+        if rights[1::2] == "wp" or not name or name in ("[heap]", "[stack]"):
             total += (int(high, 16) - int(low, 16)) // 4096
     return total
 

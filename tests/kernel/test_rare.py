@@ -72,6 +72,15 @@ def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None
     assert re.fullmatch(rf"R {name} checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
+@pytest.mark.parametrize("choices", [{}, {"mem": "5M"}, {"vm": "fifo", "mem": "5M"}], ids=["room", "2q", "fifo"])
+def test_large_copies_leave_registers_alone(tmp_path: Path, choices: dict[str, str]) -> None:
+    """They move data by SSE registers, which belong to a process."""
+    run = run_program(tmp_path, "wide", swap="sim:ssd", **choices).check_exit()
+    run.check_lines([r"^R wide checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/wide"], capture_output=True, text=True)
+    assert re.fullmatch(r"R wide checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
 def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:
     """No program may enter this mode, but QEMU lets iret do so. The kernel must recognize that a program was
     running."""

@@ -18,7 +18,7 @@ struct tss {
 	u16 trap, io_bitmap;
 };
 
-STATIC_ASSERT(sizeof(struct tss) == 104);
+STATIC_ASSERT(sizeof(struct tss) == 104 && offsetof(struct tss, sp0) == TSS_SP0);
 
 struct table_register {
 	u16 limit;
@@ -28,7 +28,6 @@ struct table_register {
 #define FLAT 0x00CF00000000FFFFull /* base 0, limit 4 GiB, 32 bit */
 #define SEGMENT(access) (FLAT | (u64)(access) << 40)
 #define GATE_INTERRUPT 0x8E00u
-#define GATE_TRAP_USER 0xEF00u
 #define GATE_INTERRUPT_USER 0xEE00u
 #define GATE_TASK 0x8500u
 
@@ -39,8 +38,9 @@ static u64 gdt[GDT_ENTRIES] __attribute__((aligned(64))) = {
 	[GDT_USER_DS] = SEGMENT(0xF3),
 };
 static u64 idt[256] __attribute__((aligned(64)));
-static struct tss tss, double_fault_tss;
-static u8 double_fault_stack[4096] __attribute__((aligned(16)));
+struct tss cpu_tss;
+u8 double_fault_stack[DOUBLE_FAULT_STACK_SIZE] __attribute__((aligned(16)));
+static struct tss double_fault_tss;
 
 static u64 tss_descriptor(const struct tss *t)
 {
@@ -63,13 +63,13 @@ static void idt_init(void)
 	idt[3] = gate(trap_stubs[3], KERNEL_CS, GATE_INTERRUPT_USER);
 	idt[4] = gate(trap_stubs[4], KERNEL_CS, GATE_INTERRUPT_USER);
 	idt[TRAP_DOUBLE_FAULT] = gate(0, GDT_DOUBLE_FAULT_TSS * 8, GATE_TASK);
-	idt[TRAP_SYSCALL] = gate((u32)entry_syscall, KERNEL_CS, GATE_TRAP_USER);
+	idt[TRAP_SYSCALL] = gate((u32)entry_syscall, KERNEL_CS, GATE_INTERRUPT_USER);
 }
 
 static void tss_init(void)
 {
-	tss.ss0 = KERNEL_DS;
-	tss.io_bitmap = sizeof(tss);
+	cpu_tss.ss0 = KERNEL_DS;
+	cpu_tss.io_bitmap = sizeof(cpu_tss);
 	double_fault_tss = (struct tss){
 		.cr3 = virt_to_phys(kernel_pgdir),
 		.ip = (u32)double_fault_entry,
@@ -81,7 +81,7 @@ static void tss_init(void)
 		.es = KERNEL_DS,
 		.io_bitmap = sizeof(struct tss),
 	};
-	gdt[GDT_TSS] = tss_descriptor(&tss);
+	gdt[GDT_TSS] = tss_descriptor(&cpu_tss);
 	gdt[GDT_DOUBLE_FAULT_TSS] = tss_descriptor(&double_fault_tss);
 }
 
@@ -115,28 +115,28 @@ void descriptors_load_tls(const u64 tls[3])
 
 void tss_set_stack(u32 top)
 {
-	tss.sp0 = top;
+	cpu_tss.sp0 = top;
 }
 
 void tss_interrupted(struct pt_regs *regs)
 {
 	*regs = (struct pt_regs){
-		.gs = tss.gs,
-		.fs = tss.fs,
-		.es = tss.es,
-		.ds = tss.ds,
-		.di = tss.di,
-		.si = tss.si,
-		.bp = tss.bp,
-		.bx = tss.bx,
-		.dx = tss.dx,
-		.cx = tss.cx,
-		.ax = tss.ax,
+		.gs = cpu_tss.gs,
+		.fs = cpu_tss.fs,
+		.es = cpu_tss.es,
+		.ds = cpu_tss.ds,
+		.di = cpu_tss.di,
+		.si = cpu_tss.si,
+		.bp = cpu_tss.bp,
+		.bx = cpu_tss.bx,
+		.dx = cpu_tss.dx,
+		.cx = cpu_tss.cx,
+		.ax = cpu_tss.ax,
 		.trapno = TRAP_DOUBLE_FAULT,
-		.ip = tss.ip,
-		.cs = tss.cs,
-		.flags = tss.flags,
-		.sp = tss.sp,
-		.ss = tss.ss,
+		.ip = cpu_tss.ip,
+		.cs = cpu_tss.cs,
+		.flags = cpu_tss.flags,
+		.sp = cpu_tss.sp,
+		.ss = cpu_tss.ss,
 	};
 }

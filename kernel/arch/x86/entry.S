@@ -10,26 +10,7 @@
  * set_thread_area, a descriptor that a segment register still refers to: the two pops, which then
  * load the null selector, and iret with a bad ss, after which the program gets SIGSEGV.
  */
-#include "arch/x86/segment.h"
-
-	.macro SAVE_REGS
-	pusha
-	push %ds
-	push %es
-	push %fs
-	push %gs
-	mov $KERNEL_DS, %eax
-	mov %eax, %ds
-	mov %eax, %es
-	cld
-	mov %esp, %eax
-	.endm
-
-	.macro EX_TABLE from, to
-	.pushsection __ex_table, "a"
-	.long \from, \to
-	.popsection
-	.endm
+#include "entry.h"
 
 	.text
 	.globl entry_syscall
@@ -39,6 +20,7 @@ entry_syscall:
 	SAVE_REGS
 	call trap_syscall
 
+	.globl trap_return
 trap_return:
 	add $8, %esp
 1:	pop %es

@@ -8,6 +8,7 @@
 
 struct task_struct;
 struct thread_struct;
+struct tss;
 
 /* boot/boot.S */
 extern u32 kernel_pgdir[1024];
@@ -19,6 +20,8 @@ void arch_start(u32 magic, u32 info_pa);
 /* entry.S */
 extern const u32 trap_stubs[NR_TRAPS]; /* addresses of the entry points */
 void entry_syscall(void);
+void entry_sysenter(void); /* sysenter_entry.S */
+extern u32 sysenter_return;
 void double_fault_entry(void);
 void ret_from_fork(void);
 void kernel_thread_start(void);
@@ -32,6 +35,9 @@ void descriptors_load_tls(const u64 tls[3]);
 void tss_set_stack(u32 top);
 /* Stores the registers that the double fault interrupted. */
 void tss_interrupted(struct pt_regs *regs);
+extern struct tss cpu_tss; /* read by sysenter_entry.S */
+#define DOUBLE_FAULT_STACK_SIZE 4096
+extern u8 double_fault_stack[DOUBLE_FAULT_STACK_SIZE];
 
 /* panic.c */
 void __noreturn report_hang(struct pt_regs *regs);
@@ -64,6 +70,12 @@ extern u64 clock_start; /* cycles at boot; tools/plugin counts from here */
 
 /* mmu.c */
 bool kernel_page_mapped(u32 va); /* may the kernel read va? */
+
+/* page.c */
+#define WIDE 512u
+/* Copies n bytes, a multiple of WIDE, one side of which is user memory. Never sleeps: returns the
+ * number of bytes that are left when a page is missing, or 0. */
+size_t copy_user_wide(void *to, const void *from, size_t n);
 
 /* kstack.c */
 bool kernel_stack_guard(u32 addr); /* is addr in a stack's guard page? */

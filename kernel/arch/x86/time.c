@@ -24,6 +24,7 @@
 #include "arch/time.h"
 #include "arch/irq.h"
 #include "arch/task.h"
+#include "arch/vdso.h"
 #include "arch/x86/cpu.h"
 #include "arch/x86/io.h"
 #include "internal.h"
@@ -37,19 +38,19 @@ enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0
 #define PIT_MAX 0xFFFFu
 #define PIT_MAX_NS 54900000u
 #define CALIBRATION_TICKS 5966u
-#define SCALE_SHIFT 24
 #define WAKE_MARGIN 500u /* ns from the event to the fixed time */
 #define SLIDE 64u        /* more than one iteration of the loop before it */
 
 u64 clock_start;
 u64 clock_zero; /* cycles: clock_ns would be 0 here if the clock had never stopped */
-static u32 ns_scale; /* ns per cycle << SCALE_SHIFT; 0: exactly 1 */
+static u32 ns_scale; /* ns per cycle << CLOCK_SCALE_SHIFT; 0: exactly 1 */
 static bool plain = true; /* a cycle is a nanosecond, and the clock runs */
 static bool stopped;
 static u64 stopped_at, goes_at; /* cycles: the instant of the stop, the end of the stop */
 static u64 armed_ns; /* when the PIT fires; 0: not armed, the interrupt has come */
 static u64 realtime_offset_ns; /* realtime - clock_ns */
 static u64 wake_cycles; /* the fixed time that ends a wait for the PIT */
+static void (*clock_moved)(u64 zero); /* NULL: programs do not read the clock themselves */
 static bool exact;
 static bool halted;
 static volatile bool calibrated;
@@ -58,11 +59,7 @@ PARAM_BOOL("exact", exact, "time is virtual, an instruction a nanosecond (icount
 
 u64 cycles_to_ns(u64 cycles)
 {
-	u32 low = cycles, high = cycles >> 32;
-
-	if (likely(!ns_scale))
-		return cycles;
-	return ((u64)low * ns_scale >> SCALE_SHIFT) + ((u64)high * ns_scale << (32 - SCALE_SHIFT));
+	return likely(!ns_scale) ? cycles : clock_scale(cycles, ns_scale);
 }
 
 u64 clock_cycles(void)
@@ -90,6 +87,14 @@ void clock_begin(void)
 u64 clock_realtime_ns(void)
 {
 	return clock_ns() + realtime_offset_ns;
+}
+
+void clock_share(u64 *realtime, u32 *scale, void (*moved)(u64 zero))
+{
+	*realtime = realtime_offset_ns;
+	*scale = ns_scale;
+	clock_moved = moved;
+	moved(clock_zero);
 }
 
 /* The PIT counts once per 838.095 ns. */
@@ -184,6 +189,8 @@ void clock_go(void)
 	clock_zero += goes_at - stopped_at;
 	stopped = false;
 	plain = true;
+	if (clock_moved)
+		clock_moved(clock_zero);
 	spin_until(goes_at);
 }
 
@@ -287,7 +294,7 @@ void time_init(void)
 	mhz = measure_mhz();
 	if (mhz < 4)
 		panic("the TSC does not count (%u MHz)", mhz);
-	ns_scale = mhz == 1000 ? 0 : (1000ull << SCALE_SHIFT) / mhz;
+	ns_scale = mhz == 1000 ? 0 : (1000ull << CLOCK_SCALE_SHIFT) / mhz;
 	plain = !ns_scale;
 	realtime_offset_ns = rtc_seconds() * 1000000000ull - clock_ns();
 	rtc_stop();

@@ -45,14 +45,14 @@ static const struct {
 
 static inline void account_enter_kernel(void)
 {
-	acct_switch(&current->acct, ACCT_KERNEL);
+	acct_move(&current->acct, ACCT_USER, ACCT_KERNEL);
 	if (unlikely(current->fresh_va))
 		swallow_faulting_use();
 }
 
 static inline void account_exit_kernel(void)
 {
-	acct_switch(&current->acct, ACCT_USER);
+	acct_move(&current->acct, ACCT_KERNEL, ACCT_USER);
 }
 
 static inline void return_to_user(struct pt_regs *regs)
@@ -70,18 +70,36 @@ void trap_return_to_user(struct pt_regs *regs)
 	return_to_user(regs);
 }
 
-void trap_syscall(struct pt_regs *regs)
+static inline void run_syscall(struct pt_regs *regs)
 {
 	u32 nr = regs->ax;
 	long result = -ENOSYS;
 
-	account_enter_kernel();
 	if (likely(nr < NR_SYSCALLS)) {
 		syscall_count[nr]++;
 		result = syscalls[nr].run(regs->bx, regs->cx, regs->dx, regs->si, regs->di,
 					  regs->bp);
 	}
 	regs->ax = result;
+}
+
+void trap_syscall(struct pt_regs *regs)
+{
+	account_enter_kernel();
+	irq_enable();
+	run_syscall(regs);
+	return_to_user(regs);
+}
+
+/* The program's ebp, saved as its sp, points to the sixth argument. */
+void trap_sysenter(struct pt_regs *regs)
+{
+	account_enter_kernel();
+	irq_enable();
+	if (get_user_u32(&regs->bp, (void *)regs->sp))
+		regs->ax = -EFAULT;
+	else
+		run_syscall(regs);
 	return_to_user(regs);
 }
 
@@ -148,6 +166,8 @@ void trap_page_fault(struct pt_regs *regs)
 		die(regs, "kernel stack overflow", addr);
 	if (regs->flags & FLAGS_IF)
 		irq_enable();
+	else if (fixup_exception(regs)) /* it must not sleep */
+		return;
 	do_page_fault(regs, addr, fault);
 }
 

@@ -8,6 +8,7 @@
 #include "arch/x86/cpu.h"
 #include "arch/x86/regs.h"
 #include "errno.h"
+#include "internal.h"
 
 struct ex_table_entry {
 	u32 from, to;
@@ -40,7 +41,7 @@ bool fixup_exception(struct pt_regs *regs)
 }
 
 /* Copies four bytes per iteration, then the rest. Returns nonzero after a fault. */
-static size_t copy_user(void *to, const void *from, size_t n)
+static size_t copy_words(void *to, const void *from, size_t n)
 {
 	size_t left = n >> 2;
 
@@ -52,6 +53,25 @@ static size_t copy_user(void *to, const void *from, size_t n)
 			 : "r"(n & 3)
 			 : "memory");
 	return left;
+}
+
+/* For large copies. What a missing page leaves over of a piece is copied by words, which may sleep. */
+static out_of_line size_t copy_pieces(char *to, const char *from, size_t n)
+{
+	for (size_t piece; n >= WIDE; to += piece, from += piece, n -= piece) {
+		size_t left;
+
+		piece = ALIGN_DOWN(MIN(n, PAGE_SIZE), WIDE);
+		left = copy_user_wide(to, from, piece);
+		if (left && copy_words(to + piece - left, from + piece - left, left))
+			return left;
+	}
+	return copy_words(to, from, n);
+}
+
+static size_t copy_user(void *to, const void *from, size_t n)
+{
+	return n < WIDE ? copy_words(to, from, n) : copy_pieces(to, from, n);
 }
 
 int copy_from_user(void *to, const void *user_from, size_t n)
@@ -107,35 +127,4 @@ int strncpy_from_user(char *to, const char *user_from, size_t max)
 	if (left)
 		return limit - left;
 	return limit == max ? -ENAMETOOLONG : -EFAULT;
-}
-
-int get_user_u32(u32 *to, const void *user_from)
-{
-	int error = -EFAULT;
-	u32 value = 0;
-
-	if (!access_ok(user_from, sizeof(*to)))
-		return -EFAULT;
-	__asm__ volatile("1:\tmov (%2), %1\n\t"
-			 "xor %0, %0\n"
-			 "2:\n\t" EX_TABLE(1b, 2b)
-			 : "+r"(error), "+r"(value)
-			 : "r"(user_from));
-	*to = value;
-	return error;
-}
-
-int put_user_u32(void *user_to, u32 value)
-{
-	int error = -EFAULT;
-
-	if (!access_ok(user_to, sizeof(value)))
-		return -EFAULT;
-	__asm__ volatile("1:\tmov %1, (%2)\n\t"
-			 "xor %0, %0\n"
-			 "2:\n\t" EX_TABLE(1b, 2b)
-			 : "+r"(error)
-			 : "r"(value), "r"(user_to)
-			 : "memory");
-	return error;
 }

@@ -16,8 +16,8 @@ int clear_user(void *user_to, size_t n);
 int strncpy_from_user(char *to, const char *user_from, size_t max);
 
 /* 32-bit words. Returns 0 or -EFAULT. */
-int get_user_u32(u32 *to, const void *user_from);
-int put_user_u32(void *user_to, u32 value);
+static inline int get_user_u32(u32 *to, const void *user_from);
+static inline int put_user_u32(void *user_to, u32 value);
 
 /* Returns true if [p, p + n) lies below TASK_SIZE. Does not access it. */
 static inline bool access_ok(const void *p, size_t n);

@@ -214,6 +214,7 @@ struct super_block {
 	bool freeing; /* freeing is under way and must not fail: waits longer for memory */
 	bool closing; /* about to become read-only: no new changes may begin */
 	u32 nr_writers; /* writers of its files, and changes of names and sizes under way */
+	bool unnamed; /* its files have no path; private: their text in /proc/PID/maps */
 	bool swaps; /* its files are shared memory: evicted to the swap area (mm/cache/shmem.c) */
 	u32 nr_pages, max_pages; /* of shared memory, in memory or swap; 0: no limit */
 	struct inode *root; /* with a reference */
@@ -432,9 +433,8 @@ long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
 int vfs_get_page(struct inode *inode, u32 index, struct page **page);
 
 /* Shared memory of size bytes without a name in the tree, with a reference; name is only for display. Returns
- * 0, -ENOMEM or -EFBIG. The other two: the inode's name or NULL; an open file for reading and writing. */
+ * 0, -ENOMEM or -EFBIG. vfs_shmem_open returns an open file for reading and writing. */
 int vfs_shmem_create(const char *name, u64 size, struct inode **inode);
-const char *vfs_shmem_name(const struct inode *inode);
 int vfs_shmem_open(struct inode *inode, struct file **file);
 
 void inode_free(struct inode *inode);

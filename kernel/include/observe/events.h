@@ -16,6 +16,7 @@
 
 #include "types.h"
 
+struct mm_struct;
 struct page;
 struct task_struct;
 
@@ -30,12 +31,24 @@ struct violation {
 };
 STATIC_ASSERT(offsetof(struct violation, rule) == 2 * sizeof(void *)); /* evidence/breach.c */
 
+/* The address space of a new program is being built. A listener may map something there and add to
+ * the auxiliary vector that the program finds on its stack. */
+struct new_program {
+	struct mm_struct *mm;
+	struct {
+		u32 type, value;
+	} aux[2];
+	u32 nr_aux;
+	int err; /* 0, or -errno: execve fails */
+};
+
 /* clang-format off */
 #define EVENTS(X)                                                                                  \
 	X(violation, const struct violation) /* a policy or a guard broke a rule */                \
 	X(policy_switch, const char)        /* another policy, by name */                          \
 	X(oom, struct task_struct)          /* task about to be killed for memory */               \
 	X(new_mm, struct task_struct)       /* task has a new address space, in which nothing ran */ \
+	X(new_program, struct new_program)  /* execve is about to build the stack */ \
 	X(exit, struct task_struct)         /* task exits; its memory and accounts are still intact */ \
 	X(mm_freed, void)                   /* an address space has ended: its frames are free */  \
 	X(reap, void)                       /* dead_tasks are off the CPU: they can be freed */    \

@@ -9,8 +9,11 @@
  * Of PAGEWAIT, the parts spent in major and minor page faults are counted when a fault ends
  * (mm/space/fault.c); a fault that fails counts as minor. The rest is waiting in system calls.
  *
- * Cost: one rdtsc and about twenty instructions per change. Cycles are converted to time only
- * when printed.
+ * An open interval is in `cycles` already: entering an account subtracts the TSC, and leaving it adds
+ * the TSC. So a change of account, of which each entry of the kernel makes two, costs a rdtsc and six
+ * instructions. The integral costs nothing then: it is rss * cycles, corrected for each earlier
+ * change of rss. If rss grows by one page, all cycles so far are subtracted from the correction.
+ * Cycles are converted to time only when printed.
  */
 #ifndef SCHED_ACCT_H
 #define SCHED_ACCT_H
@@ -37,9 +40,8 @@ struct fault_sums {
 
 struct acct_clock {
 	enum acct now;
-	u64 since;              /* cycles */
-	u64 cycles[NR_ACCTS];
-	u64 space[NR_ACCTS];    /* page-cycles */
+	u64 cycles[NR_ACCTS];   /* of `now`: less the TSC at which its interval began */
+	u64 correction[NR_ACCTS]; /* page-cycles: see acct_space */
 	u32 rss;                /* pages, kept equal to the mm's resident set */
 	struct fault_sums major, minor;
 	u64 major_rss;          /* sum of RSS at major faults, pages */
@@ -48,39 +50,72 @@ struct acct_clock {
 	u64 begin_cycles, begin_space; /* ACCT_PAGEWAIT before the first such wait */
 };
 
-/* Settles the open interval; the account stays the same. */
-static inline void acct_settle(struct acct_clock *a)
+/* Returns the cycles in an account at the instant `now`. */
+static inline u64 acct_cycles(const struct acct_clock *a, enum acct which, u64 now)
+{
+	return a->cycles[which] + (a->now == which ? now : 0);
+}
+
+/* Returns the space-time integral of an account at the instant `now`, in page-cycles. */
+static inline u64 acct_space(const struct acct_clock *a, enum acct which, u64 now)
+{
+	return a->rss * acct_cycles(a, which, now) + a->correction[which];
+}
+
+static inline __attribute__((always_inline)) void acct_correct(struct acct_clock *a, int pages)
+{
+#pragma GCC unroll 6
+	for (int i = 0; i < NR_ACCTS; i++)
+		a->correction[i] -= (s64)pages * a->cycles[i];
+	a->correction[a->now] -= (s64)pages * cycles_now();
+	a->rss += pages;
+}
+
+/* The resident set grows. One page at a time needs no multiplication. Interrupts are off, unless the
+ * task is the one that runs: no interrupt changes its account. */
+static inline void acct_resize(struct acct_clock *a, int pages)
+{
+	if (pages == 1)
+		acct_correct(a, 1);
+	else if (pages == -1)
+		acct_correct(a, -1);
+	else
+		acct_correct(a, pages);
+}
+
+/* Closes the account `from`, which is open, and opens `to`. Interrupts are off. Returns the instant. */
+static inline u64 acct_move(struct acct_clock *a, enum acct from, enum acct to)
 {
 	u64 now = cycles_now();
-	u64 d = now - a->since;
 
-	a->cycles[a->now] += d;
-	a->space[a->now] += a->rss * d;
-	a->since = now;
-}
-
-static inline void acct_switch(struct acct_clock *a, enum acct to)
-{
-	acct_settle(a);
+	a->cycles[from] += now;
+	a->cycles[to] -= now;
 	a->now = to;
+	return now;
 }
 
-/* The task is about to wait for a page. */
+static inline u64 acct_switch(struct acct_clock *a, enum acct to)
+{
+	return acct_move(a, a->now, to);
+}
+
+/* The clock stood still for this many cycles. */
+static inline void acct_skip(struct acct_clock *a, u64 cycles)
+{
+	a->cycles[a->now] -= cycles;
+}
+
+/* The task is about to wait for a page: ACCT_PAGEWAIT is closed. */
 static inline void acct_wait_begins(struct acct_clock *a)
 {
 	if (!a->in_fault || a->fault_waited)
 		return;
 	a->fault_waited = true;
 	a->begin_cycles = a->cycles[ACCT_PAGEWAIT];
-	a->begin_space = a->space[ACCT_PAGEWAIT];
+	a->begin_space = acct_space(a, ACCT_PAGEWAIT, 0);
 }
 
-/* Returns the cycles in an account at the instant `now`. */
-static inline u64 acct_cycles(const struct acct_clock *a, enum acct which, u64 now)
-{
-	return a->cycles[which] + (a->now == which ? now - a->since : 0);
-}
-
+/* Of a task that is not executing its own code right now. */
 static inline u64 acct_vtime_cycles(const struct acct_clock *a)
 {
 	return a->cycles[ACCT_USER];

@@ -249,7 +249,7 @@ static void note_wait(struct acct_clock *a, struct fault_sums *sums, u32 rss)
 
 	a->fault_waited = false;
 	sums->cycles += delay;
-	sums->space += a->space[ACCT_PAGEWAIT] - a->begin_space;
+	sums->space += acct_space(a, ACCT_PAGEWAIT, 0) - a->begin_space;
 	sums->rss_cycles += delay * rss;
 }
 

@@ -90,11 +90,10 @@ void mm_attach(struct task_struct *t, struct mm_struct *mm)
 		detach(t->mm);
 	}
 	demand_sum += mm->count.demand;
-	acct_settle(&t->acct);
+	acct_resize(&t->acct, mm_rss_pages(mm) - t->acct.rss);
 	t->mm = mm;
 	t->pgd = mm->pgd;
 	mm->task = t;
-	t->acct.rss = mm_rss_pages(mm);
 	if (t == current)
 		mmu_switch(mm->pgd);
 }
@@ -172,10 +171,8 @@ void mm_destroy(struct mm_struct *mm)
 	policy_call_mm_exit(mm);
 	list_del(&mm->all);
 	family_leave(mm);
-	if (mm->task) {
-		acct_settle(&mm->task->acct);
-		mm->task->acct.rss = 0;
-	}
+	if (mm->task)
+		acct_resize(&mm->task->acct, -mm->task->acct.rss);
 	pgd_destroy(mm->pgd);
 	kmem_cache_free(mm_cache, mm);
 	event_mm_freed(NULL);

@@ -1,6 +1,7 @@
 /* Reverse mapping; the theory is in mm/rmap.h. */
 #include "mm/rmap.h"
 
+#include "arch/irq.h"
 #include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
@@ -35,28 +36,37 @@ void family_leave(struct mm_struct *mm)
 	mm->family = NULL;
 }
 
-static void rss_changed(struct mm_struct *mm)
+/* An interrupt may wake the task, which changes its account. */
+static out_of_line void resize_other(struct acct_clock *acct, int n)
+{
+	unsigned long flags = irq_save();
+
+	acct_resize(acct, n);
+	irq_restore(flags);
+}
+
+static void rss_changed(struct mm_struct *mm, int n)
 {
 	u32 rss = mm_rss_pages(mm);
 
 	if (rss > mm->count.max_rss)
 		mm->count.max_rss = rss;
-	if (!mm->task)
-		return;
-	acct_settle(&mm->task->acct);
-	mm->task->acct.rss = rss;
+	if (likely(mm->task == current))
+		acct_resize(&current->acct, n);
+	else if (mm->task)
+		resize_other(&mm->task->acct, n);
 }
 
 void mm_count_anon(struct mm_struct *mm, int n)
 {
 	mm->count.anon += n;
-	rss_changed(mm);
+	rss_changed(mm, n);
 }
 
 void mm_count_file(struct mm_struct *mm, int n)
 {
 	mm->count.file += n;
-	rss_changed(mm);
+	rss_changed(mm, n);
 }
 
 void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr)

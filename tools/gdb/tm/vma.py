@@ -46,6 +46,8 @@ def rights(flags: int) -> str:
 def path(machine: Machine, inode: int) -> str:
     """The path of a file, as in /proc/PID/maps."""
     names: list[str] = []
+    if text := unnamed(machine, inode):
+        return f"{text} (deleted)" if text.startswith("/") else text
     while inode != machine.number("vfs_root") and len(names) < MOST_NAMES:
         inode = covered(machine, inode)
         parent = machine.view("struct inode", inode)["parent"]
@@ -54,6 +56,13 @@ def path(machine: Machine, inode: int) -> str:
         names.append(name_in(machine, parent, inode))
         inode = parent
     return "/" + "/".join(reversed(names))
+
+
+def unnamed(machine: Machine, inode: int) -> str:
+    """The name of a file that has no path, such as [vdso], or nothing."""
+    view = machine.view("struct inode", inode)
+    sb = machine.view("struct super_block", view["sb"]) if view["sb"] else None
+    return machine.memory.text(view["private"]) if sb and sb["unnamed"] else ""
 
 
 def covered(machine: Machine, inode: int) -> int:

@@ -91,6 +91,16 @@ static inline u32 cpuid_features(void)
 }
 
 #define CPUID_APIC (1u << 9)
+#define CPUID_SEP (1u << 11)
+
+#define MSR_SYSENTER_CS 0x174u
+#define MSR_SYSENTER_ESP 0x175u
+#define MSR_SYSENTER_EIP 0x176u
+
+static inline void wrmsr(u32 msr, u32 value)
+{
+	__asm__ volatile("wrmsr" ::"c"(msr), "a"(value), "d"(0));
+}
 
 /* An entry of the exception table: a fault at instruction `from` continues at `to`. */
 #define EX_TABLE(from, to)                                                                         \

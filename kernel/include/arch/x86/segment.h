@@ -29,4 +29,6 @@
 #define NR_TRAPS 48
 #define TRAP_SYSCALL 0x80
 
+#define TSS_SP0 4 /* offset in the task-state segment: where a kernel stack begins */
+
 #endif
