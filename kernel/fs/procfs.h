@@ -22,6 +22,11 @@ struct proc_pid_link {
 
 extern const struct proc_pid_link proc_pid_links[]; /* ends with a NULL name */
 
+/* Of the root of /proc, and of "self" in it (proc_pids.c). */
+extern const struct inode_operations proc_root_ops, proc_self_ops;
+/* Of the files of a process: inode->private is the struct proc_pid_file, private_id the pid. */
+extern const struct file_operations proc_pid_fops;
+
 void proc_maps_show(struct seq_file *m, struct task_struct *t);
 
 #endif
