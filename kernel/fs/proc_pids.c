@@ -13,73 +13,32 @@
 
 extern const struct proc_pid_file *const __proc_pid_files_start[], *const __proc_pid_files_end[];
 
-static u32 pid_ino(int pid, u32 index)
+u32 proc_pid_ino(int pid, u32 index)
 {
 	return 1u << 28 | (u32)pid << 8 | index;
 }
 
-/* Finds name number `index` of /proc/<pid> and sets *file or *link. Returns false if there is
- * none. */
-static bool pid_entry(u32 index, const struct proc_pid_file **file,
-		      const struct proc_pid_link **link)
+static void put_parent(struct inode *inode)
 {
-	const struct proc_pid_file *const *t;
-
-	*file = NULL;
-	*link = NULL;
-	for (t = __proc_pid_files_start; t < __proc_pid_files_end; t++)
-		for (const struct proc_pid_file *p = *t; p->name; p++)
-			if (!index--) {
-				*file = p;
-				return true;
-			}
-	for (const struct proc_pid_link *p = proc_pid_links; p->name; p++)
-		if (!index--) {
-			*link = p;
-			return true;
-		}
-	return false;
+	inode_put(inode->parent);
 }
 
-static int pid_readlink(struct inode *inode, char *buf, size_t size)
+struct inode *proc_pid_inode(struct inode *dir, u32 mode, u32 index)
 {
-	const struct proc_pid_link *link = inode->private;
-	struct task_struct *t = task_find(inode->private_id);
-	struct inode *target = t ? link->target(t) : NULL;
+	struct inode *inode = inode_alloc(&proc_sb, mode);
 
-	return target ? vfs_path_of(target, buf, size) : -ENOENT;
+	if (!inode)
+		return NULL;
+	inode->ino = proc_pid_ino(dir->private_id, index);
+	inode->nlink = 1 + inode_is_dir(inode);
+	inode->private_id = dir->private_id;
+	inode->parent = dir; /* counted, because no dentry holds it */
+	inode->evict = put_parent;
+	inode_get(dir);
+	return inode;
 }
 
-static const struct inode_operations pid_link_ops = { .readlink = pid_readlink };
-
-static int pid_dir_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
-{
-	const struct proc_pid_file *file;
-	const struct proc_pid_link *link;
-	u32 i = 0;
-
-	for (;; i++) {
-		if (!pid_entry(i, &file, &link))
-			return -ENOENT;
-		if (path_name_is(name, file ? file->name : link->name))
-			break;
-	}
-	*inode = inode_alloc(&proc_sb, file ? S_IFREG | 0444 : S_IFLNK | 0777);
-	if (!*inode)
-		return -ENOMEM;
-	(*inode)->ino = pid_ino(dir->private_id, i + 1);
-	(*inode)->nlink = 1;
-	(*inode)->private_id = dir->private_id;
-	(*inode)->private = file ? (void *)file : (void *)link;
-	if (file)
-		(*inode)->fops = &proc_pid_fops;
-	else
-		(*inode)->ops = &pid_link_ops;
-	return 0;
-}
-
-/* Fills in an entry. */
-static int entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next)
+int proc_entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next)
 {
 	e->len = strlcpy(e->name, name, sizeof(e->name));
 	e->ino = ino;
@@ -88,16 +47,118 @@ static int entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 n
 	return 0;
 }
 
+int proc_parse_number(const struct path_name *name)
+{
+	int number = 0;
+
+	if (!name->len || name->len > 7 || (*name->s == '0' && name->len > 1))
+		return -1;
+	for (const char *s = name->s; s < name->s + name->len; s++) {
+		if (*s < '0' || *s > '9')
+			return -1;
+		number = number * 10 + (*s - '0');
+	}
+	return number;
+}
+
+/* Links. */
+
+int proc_link_text(struct inode *target, char *buf, size_t size)
+{
+	int err, n;
+
+	if (target->sb == &pipe_sb) {
+		n = snprintf(buf, size, "pipe:[%u]", target->ino);
+	} else if (vfs_shmem_name(target)) {
+		n = snprintf(buf, size, "%s (deleted)", vfs_shmem_name(target));
+	} else {
+		err = vfs_path_of(target, buf, size);
+		if (err != -ENOENT)
+			return err;
+		n = snprintf(buf, size, "(deleted)");
+	}
+	return n < (int)size ? 0 : -ERANGE;
+}
+
+static struct inode *link_target(const struct inode *link)
+{
+	const struct proc_pid_file *entry = link->private;
+	struct task_struct *t = task_find(link->private_id);
+
+	return t ? entry->target(t) : NULL;
+}
+
+static int link_readlink(struct inode *link, char *buf, size_t size)
+{
+	struct inode *target = link_target(link);
+
+	return target ? proc_link_text(target, buf, size) : -ENOENT;
+}
+
+static int link_jump(struct inode **link)
+{
+	struct inode *target = link_target(*link);
+
+	if (target)
+		inode_get(target);
+	inode_put(*link);
+	*link = target;
+	return target ? 0 : -ENOENT;
+}
+
+static const struct inode_operations link_ops = { .readlink = link_readlink, .jump = link_jump };
+
+/* The directory of a process. */
+
+/* Returns entry number `index` of /proc/<pid>, or NULL. */
+static const struct proc_pid_file *entry_at(u32 index)
+{
+	const struct proc_pid_file *const *t;
+
+	for (t = __proc_pid_files_start; t < __proc_pid_files_end; t++)
+		for (const struct proc_pid_file *p = *t; p->name; p++)
+			if (!index--)
+				return p;
+	return NULL;
+}
+
+static u32 mode_of(const struct proc_pid_file *entry)
+{
+	if (entry->dir)
+		return S_IFDIR | 0500;
+	return entry->target ? S_IFLNK | 0777 : S_IFREG | 0444;
+}
+
+static int pid_dir_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
+{
+	const struct proc_pid_file *entry;
+	u32 i = 0;
+
+	while ((entry = entry_at(i)) && !path_name_is(name, entry->name))
+		i++;
+	if (!entry)
+		return -ENOENT;
+	*inode = proc_pid_inode(dir, mode_of(entry), i + 1);
+	if (!*inode)
+		return -ENOMEM;
+	(*inode)->private = (void *)entry;
+	if (entry->dir)
+		(*inode)->ops = entry->dir;
+	else if (entry->target)
+		(*inode)->ops = &link_ops;
+	(*inode)->fops = entry->dir ? &dir_fops : entry->target ? NULL : &proc_pid_fops;
+	return 0;
+}
+
 static int pid_dir_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
-	const struct proc_pid_file *file;
-	const struct proc_pid_link *link;
+	const struct proc_pid_file *entry = entry_at(cursor);
 
-	if (!task_find(dir->private_id) || !pid_entry(cursor, &file, &link))
+	if (!entry || !task_find(dir->private_id))
 		return -ENOENT;
 	cursor++;
-	return entry(e, file ? file->name : link->name, pid_ino(dir->private_id, cursor),
-		     file ? S_IFREG : S_IFLNK, cursor);
+	return proc_entry(e, entry->name, proc_pid_ino(dir->private_id, cursor),
+			  mode_of(entry) & S_IFMT, cursor);
 }
 
 static const struct inode_operations pid_dir_ops = {
@@ -105,31 +166,18 @@ static const struct inode_operations pid_dir_ops = {
 	.iterate = pid_dir_iterate,
 };
 
-/* Parses a decimal number without leading zeros. Returns -1 if invalid. */
-static int parse_pid(const char *s, size_t len)
-{
-	int pid = 0;
-
-	if (!len || len > 7 || *s == '0')
-		return -1;
-	for (; len; s++, len--) {
-		if (*s < '0' || *s > '9')
-			return -1;
-		pid = pid * 10 + (*s - '0');
-	}
-	return pid;
-}
+/* The root of /proc. */
 
 static int root_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
 {
-	int pid = parse_pid(name->s, name->len);
+	int pid = proc_parse_number(name);
 
-	if (pid < 0 || !task_find(pid))
+	if (pid <= 0 || !task_find(pid))
 		return -ENOENT;
 	*inode = inode_alloc(&proc_sb, S_IFDIR | 0555);
 	if (!*inode)
 		return -ENOMEM;
-	(*inode)->ino = pid_ino(pid, 0);
+	(*inode)->ino = proc_pid_ino(pid, 0);
 	(*inode)->nlink = 2;
 	(*inode)->fops = &dir_fops;
 	(*inode)->parent = dir;
@@ -151,7 +199,7 @@ static int root_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 	if (!first)
 		return -ENOENT;
 	snprintf(name, sizeof(name), "%d", first->pid);
-	return entry(e, name, pid_ino(first->pid, 0), S_IFDIR, first->pid + 1);
+	return proc_entry(e, name, proc_pid_ino(first->pid, 0), S_IFDIR, first->pid + 1);
 }
 
 static int self_readlink(struct inode *inode, char *buf, size_t size)

@@ -254,6 +254,7 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 	mm->arg_start = strings;
 	mm->arg_end = addr;
 	put_pointers(&w, args->envc, &s, &addr);
+	mm->env_end = addr;
 	put_auxv(&w, image, head_at, head_at + sizeof(head.platform), path_at);
 	flush(&w);
 	mm->start_stack = *sp;

@@ -21,10 +21,6 @@
 #define RLIM_INFINITY UINT32_MAX
 #define RLIM_INFINITY_OLD 0x7fffffffu
 
-struct utsname {
-	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
-};
-
 struct sysinfo {
 	u32 uptime, loads[3];
 	u32 totalram, freeram, sharedram, bufferram, totalswap, freeswap;
@@ -34,22 +30,6 @@ struct sysinfo {
 };
 
 STATIC_ASSERT(sizeof(struct sysinfo) == 64);
-
-/* Programs use the release to find out which calls exist. Old C libraries refuse to start on a
- * release before 3.2, and 6.1 has all the calls implemented here. */
-long sys_uname(void *user)
-{
-	static const struct utsname name = {
-		.sysname = "Linux",
-		.nodename = "tidemark",
-		.release = "6.1.0-tidemark",
-		.version = "#1 Tidemark",
-		.machine = "i686",
-		.domainname = "(none)",
-	};
-
-	return copy_to_user(user, &name, sizeof(name));
-}
 
 long sys_times(void *user)
 {

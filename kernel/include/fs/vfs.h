@@ -110,6 +110,9 @@ struct inode_operations {
 	int (*iterate)(struct inode *dir, u64 cursor, struct dir_entry *e);
 	/* Stores a symlink's target as a string. NULL: inode->private is the text. */
 	int (*readlink)(struct inode *link, char *buf, size_t size);
+	/* Replaces a symlink that leads to an inode, not to a path, by that inode. Moves the reference.
+	 * Returns 0 or -errno. NULL: the walk follows the text. */
+	int (*jump)(struct inode **link);
 	/* Frees the blocks beyond size; the pages there are already gone. inode->size is already
 	 * the new size if the file shrinks. If it grows, the caller sets inode->size afterwards.
 	 * Caller holds inode->lock. */

@@ -76,7 +76,7 @@ struct mm_struct {
 	u32 map_count;
 	struct mutex lock;
 	u32 start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
-	u32 arg_start, arg_end;
+	u32 arg_start, arg_end, env_end; /* the environment follows the arguments */
 	u32 def_flags; /* VM_LOCKED after mlockall(MCL_FUTURE) */
 	u32 hole_hint; /* mmap searches for free addresses from here downwards */
 
