@@ -111,6 +111,8 @@ int cache_sync(struct inode *inode);
 int cache_sync_file(struct file *f);
 /* posix_fadvise for a range of bytes; n 0: up to the end. Returns 0 or -EINVAL. May sleep. */
 int cache_advise(struct file *f, u64 from, u64 n, int advice);
+/* Is this page of the file in memory? Never sleeps. */
+bool cache_is_resident(const struct inode *inode, u32 index);
 /* Starts reading nr pages, from page number `first` on. */
 void cache_will_need(struct inode *inode, u32 first, u32 nr);
 
