@@ -31,7 +31,7 @@ struct vm_area_struct;
 #define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, for files */
 #define VM_NOWRITE 256u  /* shared mapping of a file opened read-only: never writable */
 
-#define STACK_LIMIT (8u << 20) /* RLIMIT_STACK */
+#define STACK_LIMIT (8u << 20) /* RLIMIT_STACK of init */
 
 /* How the pages of a region are obtained. */
 struct vm_operations {
