@@ -69,10 +69,16 @@ struct file *fd_file(u32 fd)
 	return f && likely(!(f->flags & O_PATH)) ? f : NULL;
 }
 
+/* Kernel threads have no limit. */
+static u32 fd_limit(void)
+{
+	return MIN(current->limits[RLIMIT_NOFILE].soft, (u32)NR_OPEN);
+}
+
 int fd_install(struct file *f, u32 from, bool cloexec)
 {
 	struct files_struct *files = current->files;
-	u32 limit = current->limits[RLIMIT_NOFILE].soft;
+	u32 limit = fd_limit();
 
 	if (from && from >= limit)
 		return -EINVAL;
@@ -91,7 +97,7 @@ int fd_install_at(struct file *f, u32 fd, bool cloexec)
 {
 	struct files_struct *files = current->files;
 
-	if (fd >= current->limits[RLIMIT_NOFILE].soft)
+	if (fd >= fd_limit())
 		return -EBADF;
 	if (files->fd[fd])
 		close_at(files, fd);

@@ -88,11 +88,9 @@ static void init_start(void *arg)
 	thread_enter_user();
 }
 
-/* Nothing is limited except the stack, core dumps, which are not written, and what is limited anyway. */
+/* Nothing else is limited. Core dumps are never written. */
 static void set_limits(struct rlimit *limits)
 {
-	for (u32 i = 0; i < NR_RLIMITS; i++)
-		limits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
 	limits[RLIMIT_STACK].soft = STACK_LIMIT;
 	limits[RLIMIT_CORE].soft = 0;
 	limits[RLIMIT_NPROC] = (struct rlimit){ max_threads, max_threads };
