@@ -72,6 +72,27 @@ def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None
     assert re.fullmatch(rf"R {name} checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
+@pytest.mark.parametrize("vm", ["2q", "ws"])
+def test_holes_of_files_in_memory_take_none(tmp_path: Path, vm: str) -> None:
+    """In a ramfs and in /tmp, a tmpfs: files larger than memory and swap are read through a mapping."""
+    content = tmp_path / "content"
+    content.mkdir()
+    shutil.copy(qemu.ROOT / "build/user/holes", content)
+    image = ext2.make(tmp_path / "image", "1M", content=content)
+    line = "mkdir /mnt /d; mount -t ext2 /dev/sda /mnt; /mnt/holes /d && /mnt/holes /tmp; cat /proc/vm/check"
+    run = boot(line, vm=vm, mem="8M", swap="sim:ssd,size=8M", disk=image, disk_kind="sim:ram").check_exit()
+    run.check_lines([r"^R holes checks=\d+ failures=0$", r"^R holes checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/holes", tmp_path], capture_output=True, text=True)
+    assert re.fullmatch(r"R holes checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
+def test_tmp_is_evicted_to_swap() -> None:
+    """The file and the processes need more than there is."""
+    line = "dd if=/dev/zero of=/tmp/x bs=4096 count=1300; thrash 2 3000 2; wc /tmp/x; cat /proc/mounts /proc/vm/check"
+    run = boot(line, mem="12M", swap="sim:ssd").check_exit()
+    run.check_lines([r" 5324800 /tmp/x$", r"^tmpfs /tmp tmpfs rw,", "^ok$", r"swap: [1-9]\d\d+ pages in,"])
+
+
 def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:
     """No program may enter this mode, but QEMU lets iret do so. The kernel must recognize that a program was
     running."""

@@ -56,7 +56,7 @@ struct page_cache { /* in struct inode */
 	u32 errors;  /* irq: number of page writes that failed so far */
 	u32 errors_told; /* value of `errors` when fsync last reported an error */
 	bool failing;    /* irq: the last write of a page failed */
-	bool holes_mapped; /* without a store: entries may map the frame of zeros for a hole */
+	bool holes_mapped; /* in memory only: entries may map the frame of zeros for a hole */
 };
 
 /* The read-ahead state of one reader. In struct file and vm_area_struct; all zero: nothing is
@@ -150,7 +150,7 @@ void writeback_start(void); /* starts the thread, when a page becomes dirty or b
  */
 struct mm_struct;
 
-/* Like cache_get_page, for a page fault, but returns -ENOENT for a hole of a file without a store.
+/* Like cache_get_page, for a page fault, but returns -ENOENT for a hole of a file in memory.
  * *major: the page had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
