@@ -78,7 +78,9 @@ REASON = {
 def prepared(s: Settings) -> Settings:
     """The settings with an image if the disk is a folder or a size. Raises BadSetting if it cannot be used."""
     disk.check(s.disk, s.disk_kind)
-    return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
+    disk.check(s.disk2, s.disk_kind, "DISK2")
+    s = replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
+    return replace(s, disk2=disk.image_of(s.disk2, IMAGES / "2")) if s.disk2 else s
 
 
 def command_line(s: Settings) -> str:
@@ -95,6 +97,8 @@ def command_line(s: Settings) -> str:
     words += [f"seed={s.seed}"] if s.seed else []
     words += ["exact"] if s.exact else []
     words += disk.parameters(s.disk, s.disk_kind, image_at(s)) if s.disk else []
+    if s.disk2 and s.disk_kind not in disk.REAL:
+        words += disk.parameters(s.disk2, disk.without_cache(s.disk_kind), image2_at(s))
     words += disk.mounted(s.disk_kind, disk_index(s), s.cmdline) if s.disk else []
     words += [s.cmdline] if s.cmdline else []
     line = " ".join(words)
@@ -131,12 +135,15 @@ def disk_arguments(s: Settings) -> list[str]:
     IDE, is the other unit.
     """
     unit, size = real_disk(s)
+    if unit and s.disk2 and s.disk_kind == "ide":
+        raise BadSetting(f"DISK2={s.disk2}: there are two IDE disks at most, and SWAP={s.swap} is one")
     words = []
     if unit:
         store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
         words += ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
     if s.disk and s.disk_kind in disk.REAL:
         words += disk.drive(s.disk, s.disk_kind, disk_index(s))
+        words += disk.drive(s.disk2, s.disk_kind, 1) if s.disk2 else []
     elif s.disk:
         words += disk.memory_arguments(s.memory or "MEMORY", machine_mib(s))
     return words
@@ -158,11 +165,18 @@ def image_at(s: Settings) -> int:
     return -(-(size_bytes(s.mem, "MEM") + store) // PAGE) * PAGE
 
 
+def image2_at(s: Settings) -> int:
+    """The address of a second modelled disk's image: above the first one, and the cache of that."""
+    end = image_at(s) + disk.size_of(s.disk) + (BIOS if "cache=" in s.disk_kind else 0)
+    return -(-end // PAGE) * PAGE
+
+
 def machine_mib(s: Settings) -> int:
     """The machine's memory, MiB: what the kernel manages and, above it, the contents of modelled disks."""
     if not s.disk or s.disk_kind in disk.REAL:
         return -(-(image_at(s) + MARGIN) // MIB)
-    total = -(-(image_at(s) + disk.size_of(s.disk) + BIOS) // MIB)
+    end = image2_at(s) + disk.size_of(s.disk2) if s.disk2 else image_at(s) + disk.size_of(s.disk)
+    total = -(-(end + BIOS) // MIB)
     if total > MOST_MEMORY:
         raise BadSetting(f"DISK={s.disk}: with it the machine would have {total} MiB of memory, {MOST_MEMORY} at most")
     return total
@@ -231,7 +245,8 @@ def disk_in_memory(s: Settings) -> Iterator[Settings]:
     if not s.disk or s.disk_kind in disk.REAL:
         yield s
         return
-    with disk.memory(s.disk, image_at(s), machine_mib(s), s.disk_kept) as path:
+    images = {image_at(s): s.disk} | ({image2_at(s): s.disk2} if s.disk2 else {})
+    with disk.memory(images, machine_mib(s), s.disk_kept) as path:
         yield replace(s, memory=path)
 
 
@@ -361,10 +376,12 @@ def chosen(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
 
 
 def say_where(given: Settings, s: Settings) -> None:
-    """Print the path of the image that was made from a folder, with the guest's changes."""
-    if given.disk and s.disk != os.path.abspath(given.disk):
-        image = os.path.relpath(s.disk)
-        print(f"tidemark: {image} is the disk as the guest left it; DISK={image} continues with it", file=sys.stderr)
+    """Print the path of each image that was made from a folder, with the guest's changes."""
+    for name, before, after in (("DISK", given.disk, s.disk), ("DISK2", given.disk2, s.disk2)):
+        if before and after != os.path.abspath(before):
+            image = os.path.relpath(after)
+            text = f"{image} is the disk as the guest left it; {name}={image} continues with it"
+            print(f"tidemark: {text}", file=sys.stderr)
 
 
 def hang_up(signum: int, frame: object) -> None:

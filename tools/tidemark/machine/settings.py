@@ -30,8 +30,8 @@ class Settings:
     """The settings of one run. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
     unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one from a folder or a size),
-    `disk_kind` its kind in the guest; `disk_kept`: changes go into the image; `memory` is the file that
-    holds the guest's memory, if it has one."""
+    `disk_kind` its kind in the guest, `disk2` a second one of that kind; `disk_kept`: changes go into the image;
+    `memory` is the file that holds the guest's memory, if it has one."""
 
     vm: str = DEFAULTS["VM"]
     mem: str = DEFAULTS["MEM"]
@@ -49,6 +49,7 @@ class Settings:
     prefix: tuple[str, ...] = ()
     disk: str = ""
     disk_kind: str = DEFAULTS["DISK_KIND"]
+    disk2: str = ""
     disk_kept: bool = True
     memory: str = ""
 
@@ -71,7 +72,7 @@ def number(text: str, name: str) -> str:
 def settings_from(env: Mapping[str, str]) -> Settings:
     """Settings from make's variables; what is absent or empty keeps its default."""
     given = {name: env.get(name) or default for name, default in DEFAULTS.items()}
-    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY", "DISK", "DISK_KIND"):
+    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY", "DISK", "DISK2", "DISK_KIND"):
         if re.search(r"[\0-\x1f\x7f]", given[name]):
             raise BadSetting(f"{name} may not contain control characters, such as the end of a line")
     if given["EXACT"] not in ("0", "1"):
@@ -80,6 +81,8 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         shlex.split(given["QEMUFLAGS"])
     except ValueError:
         raise BadSetting(f"QEMUFLAGS={given['QEMUFLAGS']}: a quote is not closed") from None
+    if given["DISK2"] and not given["DISK"]:
+        raise BadSetting("DISK2 is the disk after DISK: give DISK, too")
     if not Path(os.path.abspath(given["TELEMETRY"])).parent.is_dir():
         raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: there is no such folder")
     if given["TELEMETRY"] and Path(given["TELEMETRY"]).is_dir():
@@ -99,5 +102,6 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         qemu_flags=given["QEMUFLAGS"],
         disk=given["DISK"],
         disk_kind=given["DISK_KIND"],
+        disk2=given["DISK2"],
         image=reference_image.chosen(given, ROOT),
     )
