@@ -86,6 +86,23 @@ def test_holes_of_files_in_memory_take_none(tmp_path: Path, vm: str) -> None:
     assert re.fullmatch(r"R holes checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
+def test_room_is_made_in_advance(tmp_path: Path) -> None:
+    """fallocate in a ramfs, a tmpfs and on ext2, also until the disk is full."""
+    content = tmp_path / "content"
+    content.mkdir()
+    shutil.copy(qemu.ROOT / "build/user/room", content)
+    image = ext2.make(tmp_path / "image", "2M", content=content)
+    line = (
+        "mkdir /mnt /d; mount -t ext2 /dev/sda /mnt; cd /mnt; ./room /d; ./room /tmp; ./room /mnt; cat /proc/vm/check"
+    )
+    run = boot(f"{line}; cd /; umount /mnt", mem="12M", disk=image, disk_kind="sim:ssd").check_exit()
+    run.check_lines([r"^R room checks=44 failures=0$"] * 3 + ["^ok$"])
+    checked = subprocess.run(["/usr/sbin/e2fsck", "-fn", image], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    linux = subprocess.run([qemu.ROOT / "build/user/room", "/dev/shm"], capture_output=True, text=True)
+    assert re.fullmatch(r"R room checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
 def test_tmp_is_evicted_to_swap() -> None:
     """The file and the processes need more than there is."""
     line = "dd if=/dev/zero of=/tmp/x bs=4096 count=1300; thrash 2 3000 2; wc /tmp/x; cat /proc/mounts /proc/vm/check"

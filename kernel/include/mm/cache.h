@@ -111,6 +111,9 @@ int cache_sync(struct inode *inode);
 int cache_sync_file(struct file *f);
 /* posix_fadvise for a range of bytes; n 0: up to the end. Returns 0 or -EINVAL. May sleep. */
 int cache_advise(struct file *f, u64 from, u64 n, int advice);
+/* Makes room for pages first..last inside the file, in memory or on the device. Returns 0, -ENOSPC, -EIO,
+ * -ENOMEM, -EINTR. May sleep. */
+int cache_reserve(struct inode *inode, u32 first, u32 last);
 /* Is this page of the file in memory? Never sleeps. */
 bool cache_is_resident(const struct inode *inode, u32 index);
 /* Starts reading nr pages, from page number `first` on. */
