@@ -59,7 +59,7 @@ static void mm_init(void)
 
 	bootmem_init(&(struct bootmem_store){ .needed = swapdisk_in_memory(),
 					      .size = simdisk_size(SIMDISK_SWAP),
-					      .end = simdisk_image().start });
+					      .end = simdisk_image(SIMDISK_DATA).start });
 	disks_find();
 	nr_slots = swapdisk_find();
 	if (nr_slots)

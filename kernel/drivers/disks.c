@@ -1,7 +1,7 @@
 /*
  * The disks besides the modelled swap disk: the parameter disk=, which may be given more than once.
  *
- *	sim:hdd,at=96M,size=32M   a modelled disk, sda: drivers/simdisk.c
+ *	sim:hdd,at=96M,size=32M   a modelled disk, sda, and then sdb: drivers/simdisk.c
  *	ide                       hda and hdb: drivers/ata.c
  *	virtio                    vda, vdb, ...: drivers/virtio_blk.c
  *
@@ -24,18 +24,27 @@
 #include "mm/slab.h"
 #include "mm/zone.h"
 
-static char spec[SIMDISK_SPEC_MAX]; /* of sda */
+static char specs[2][SIMDISK_SPEC_MAX]; /* of sda and sdb */
 
 extern struct disk_kind __disk_kinds_start[], __disk_kinds_end[];
 
 #define for_each_kind(k) for (struct disk_kind *k = __disk_kinds_start; k < __disk_kinds_end; k++)
 
+static const char *parse_modelled(const char *text)
+{
+	u32 i = specs[0][0] ? 1 : 0;
+
+	if (specs[i][0])
+		return "there are two modelled disks already";
+	if (strlcpy(specs[i], text, sizeof(specs[i])) >= sizeof(specs[i]))
+		return "too long";
+	return simdisk_parse(SIMDISK_DATA + i, text);
+}
+
 static const char *parse_disk(const char *text)
 {
 	if (!strncmp(text, SIMDISK_PREFIX, strlen(SIMDISK_PREFIX))) {
-		if (strlcpy(spec, text, sizeof(spec)) >= sizeof(spec))
-			return "too long";
-		return simdisk_parse(SIMDISK_DATA, text);
+		return parse_modelled(text);
 	}
 	for_each_kind(k) if (!strcmp(text, k->name))
 	{
@@ -55,7 +64,10 @@ static void list_disk(char *buf, size_t size)
 
 static void show_disk(char *buf, size_t size)
 {
-	strlcpy(buf, spec, size);
+	strlcpy(buf, specs[0], size);
+	if (specs[1][0])
+		strlcat(buf, " ", size);
+	strlcat(buf, specs[1], size);
 	for_each_kind(k) if (k->must_be)
 	{
 		strlcat(buf, buf[0] ? " " : "", size);
@@ -91,22 +103,23 @@ static void __noreturn refuse_cut(void)
 	machine_exit(EXIT_REFUSED);
 }
 
-static void find_image(void)
+static void find_image(u32 i)
 {
-	struct mem_range image = simdisk_image();
+	struct mem_range image = simdisk_image(SIMDISK_DATA + i);
 
-	if (!bootmem_is_spare(image.start, image.end))
-		refuse(spec,
+	if (!bootmem_is_spare(image.start, image.end) ||
+	    (i && image.start < simdisk_image(SIMDISK_DATA).end))
+		refuse(specs[i],
 		       "its image is not in memory above mem=; `make qemu DISK=` puts it there");
-	simdisk_open(SIMDISK_DATA, image.start, image.end);
+	simdisk_open(SIMDISK_DATA + i, image.start, image.end);
 }
 
 void disks_find(void)
 {
-	if (spec[0])
-		find_image();
-	else if (powercut_at())
+	if (!specs[0][0] && powercut_at())
 		refuse_cut();
+	for (u32 i = 0; i < ARRAY_SIZE(specs) && specs[i][0]; i++)
+		find_image(i);
 	for_each_kind(k) if (k->wanted && !k->find() && k->must_be)
 		refuse(k->name, "there is none");
 }

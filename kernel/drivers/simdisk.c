@@ -1,5 +1,5 @@
 /*
- * Modelled disks: one for the swap area, and sda.
+ * Modelled disks: one for the swap area, sda and sdb.
  *
  * The data lie in the memory above mem=, which the allocator does not manage. Requests are served
  * one at a time; each takes
@@ -14,7 +14,8 @@
  *
  *	swap=sim:hdd                       the preset; empty at boot
  *	swap=sim:ssd,size=64M,latency=50   a preset with changes
- *	disk=sim:hdd,at=96M,size=32M       sda: its image was loaded there before boot
+ *	disk=sim:hdd,at=96M,size=32M       sda, and given again sdb: its image was loaded there before
+ *	                                   boot
  *	disk=sim:hdd,...,cache=1M          sda has a cache that a power cut empties: powercut.c
  */
 #include "drivers/simdisk.h"
@@ -71,6 +72,7 @@ static struct sim {
 	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
 			   .model = { .seek = 8000, .rotation = 4170, .transfer = 100 } },
 	[SIMDISK_DATA] = { .disk.whole = { .name = "sda", .dev = 8 << 8 } },
+	[SIMDISK_DATA_2] = { .disk.whole = { .name = "sdb", .dev = 8 << 8 | 16 } },
 };
 
 static bool take_preset(struct disk_model *model, const char *name)
@@ -137,6 +139,8 @@ const char *simdisk_parse(enum simdisk which, const char *spec)
 	}
 	if (which == SIMDISK_SWAP)
 		return model->at || model->cache ? "only disk= has at= and cache=" : NULL;
+	if (which == SIMDISK_DATA_2 && model->cache)
+		return "only the first disk has cache=";
 	return model->at && model->size ? NULL : "at= and size= of its image are missing";
 }
 
@@ -145,9 +149,9 @@ u64 simdisk_size(enum simdisk which)
 	return sims[which].model.size;
 }
 
-struct mem_range simdisk_image(void)
+struct mem_range simdisk_image(enum simdisk which)
 {
-	const struct disk_model *model = &sims[SIMDISK_DATA].model;
+	const struct disk_model *model = &sims[which].model;
 
 	u64 end = model->at + model->size;
 

@@ -85,6 +85,8 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EFBIG;
 	if (inode->state & INODE_SWAP || inode_runs(inode))
 		return -ETXTBSY;
+	if (size > inode->size && fsize_check(inode, size - 1, NULL))
+		return -EFBIG;
 	inode_count_writers(inode, 1);
 	mutex_lock(&inode->lock);
 	if (size < inode->size) {

@@ -2,7 +2,8 @@
  * Descriptor tables: they map the descriptors of a process to open files. Each task has its own
  * table, which only that task changes, so no lock is needed. A descriptor holds a reference to its
  * open file. fork copies the descriptors and shares the files, including their positions. The
- * close-on-exec bit of a free descriptor is clear.
+ * close-on-exec bit of a free descriptor is clear. RLIMIT_NOFILE, at most NR_OPEN, limits new
+ * descriptors.
  */
 #include "internal.h"
 
@@ -68,13 +69,20 @@ struct file *fd_file(u32 fd)
 	return f && likely(!(f->flags & O_PATH)) ? f : NULL;
 }
 
+/* Kernel threads have no limit. */
+static u32 fd_limit(void)
+{
+	return MIN(current->limits[RLIMIT_NOFILE].soft, (u32)NR_OPEN);
+}
+
 int fd_install(struct file *f, u32 from, bool cloexec)
 {
 	struct files_struct *files = current->files;
+	u32 limit = fd_limit();
 
-	if (from >= NR_OPEN)
+	if (from && from >= limit)
 		return -EINVAL;
-	for (u32 fd = from; fd < NR_OPEN; fd++) {
+	for (u32 fd = from; fd < limit; fd++) {
 		if (files->fd[fd])
 			continue;
 		files->fd[fd] = f;
@@ -89,7 +97,7 @@ int fd_install_at(struct file *f, u32 fd, bool cloexec)
 {
 	struct files_struct *files = current->files;
 
-	if (fd >= NR_OPEN)
+	if (fd >= fd_limit())
 		return -EBADF;
 	if (files->fd[fd])
 		close_at(files, fd);

@@ -163,6 +163,10 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 /* Links the last name of the walk to an existing inode. */
 int walk_link(struct walk *w, struct inode *inode);
 
+/* fsize.c: may current write *n bytes at pos, or with n NULL one byte? Cuts *n so that they fit into its
+ * RLIMIT_FSIZE. Returns 0, or -EFBIG after sending SIGXFSZ. */
+int fsize_check(const struct inode *inode, u64 pos, size_t *n);
+
 /* open.c: call first. */
 void file_init(void);
 /* Creates an open file of inode, with its own reference to inode. Returns 0 or -errno. */

@@ -116,6 +116,11 @@ static void set_dir(struct walk *w, struct inode *dir)
 	w->dir = dir;
 }
 
+static bool jumps(const struct inode *inode)
+{
+	return unlikely(inode->ops->jump != NULL) && inode_is_link(inode);
+}
+
 /* Copies a link's text. Returns 0, or -errno (-ENAMETOOLONG if longer than size). */
 static int read_link(struct inode *link, char *buf, size_t size)
 {
@@ -158,6 +163,8 @@ static int walk_on(struct walk *w, const char *path)
 		set_dir(w, vfs_root);
 	while (path_next(&path, &w->last) && !path_at_end(path)) {
 		err = step(w->dir, &w->last, &next);
+		if (!err && jumps(next))
+			err = next->ops->jump(&next);
 		if (err)
 			return err;
 		if (unlikely(inode_is_link(next))) {
@@ -211,6 +218,12 @@ int walk_last(struct walk *w, bool follow, struct inode **inode)
 			return err;
 		if (likely(!inode_is_link(*inode)) || !(follow || w->slash))
 			break;
+		if (jumps(*inode)) {
+			err = (*inode)->ops->jump(inode);
+			if (err)
+				return err;
+			break;
+		}
 		err = follow_link(w, *inode, w->slash ? "/" : "");
 		inode_put(*inode);
 		if (!err)

@@ -339,6 +339,7 @@ static int open_ends(struct inode *inode, u32 flags, struct file *f[2])
 	}
 	inode->fops = &write_fops;
 	err = file_create(inode, flags | O_WRONLY, &f[1]);
+	inode->fops = &fifo_fops; /* for those who open it again, through /proc */
 	if (!err)
 		return 0;
 	close_ends(inode, 0, 1);

@@ -2,14 +2,14 @@
  * The files of /proc/<pid>: Linux's formats, field by field. Values that this kernel does not have
  * are 0, and lines of `status` that it cannot fill are left out.
  *
- * The arguments in `cmdline` are read from the process's own memory through its page tables. A show
+ * The text of `cmdline` and `environ` is read from the process's own memory through its page tables. A show
  * function must not sleep, so swapped-out pages are not read: if the first page of the arguments is
  * swapped out, only the name of the task is shown. A kernel thread has no arguments.
  */
 #include "procfs.h"
 
-#include "fs/vfs.h"
-#include "lib/string.h"
+#include "internal.h"
+
 #include "mm/mm.h"
 #include "mm/page.h"
 #include "sched/task.h"
@@ -120,8 +120,9 @@ static void stat_show(struct seq_file *m, struct task_struct *t)
 		   (u32)signal_mask(t, false) & 0x7fffffff, EXIT_SIGNAL);
 	/* 45 to 52: data, heap, arguments, environment, exit code */
 	if (mm)
-		seq_printf(m, " %u %u %u %u %u 0 0 %d\n", mm->start_data, mm->end_data,
-			   mm->start_brk, mm->arg_start, mm->arg_end, t->exit_code);
+		seq_printf(m, " %u %u %u %u %u %u %u %d\n", mm->start_data, mm->end_data,
+			   mm->start_brk, mm->arg_start, mm->arg_end, mm->arg_end, mm->env_end,
+			   t->exit_code);
 	else
 		seq_printf(m, " 0 0 0 0 0 0 0 %d\n", t->exit_code);
 }
@@ -168,6 +169,7 @@ static void status_show(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "Name:\t%s\nUmask:\t0%u%u%u\nState:\t%c (%s)\n", t->comm, t->umask >> 6 & 7,
 		   t->umask >> 3 & 7, t->umask & 7, letter, state_name(letter));
 	seq_printf(m, "Tgid:\t%d\nPid:\t%d\nPPid:\t%d\n", t->pid, t->pid, parent_pid(t));
+	seq_puts(m, "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n");
 	if (t->mm)
 		status_memory(m, t->mm);
 	seq_puts(m, "Threads:\t1\n");
@@ -230,6 +232,14 @@ static void cmdline_show(struct seq_file *m, struct task_struct *t)
 		seq_printf(m, "%s%c", t->comm, '\0');
 }
 
+static void environ_show(struct seq_file *m, struct task_struct *t)
+{
+	struct mm_struct *mm = t->mm;
+
+	if (mm && mm->env_end > mm->arg_end)
+		put_user_text(m, mm, mm->arg_end, mm->env_end);
+}
+
 /* Returns the file that the program's code is mapped from. */
 static struct inode *exe_target(struct task_struct *t)
 {
@@ -248,20 +258,23 @@ static struct inode *cwd_target(struct task_struct *t)
 	return t->cwd;
 }
 
-const struct proc_pid_link proc_pid_links[] = {
-	{ "cwd", cwd_target },
-	{ "exe", exe_target },
-	{ NULL, NULL },
-};
+static struct inode *root_target(struct task_struct *t)
+{
+	return t->mm ? vfs_root : NULL;
+}
 
 static const struct proc_pid_file files[] = {
-	{ "cmdline", cmdline_show },
-	{ "comm", comm_show },
-	{ "maps", proc_maps_show },
-	{ "stat", stat_show },
-	{ "statm", statm_show },
-	{ "status", status_show },
-	{ NULL, NULL },
+	{ .name = "cmdline", .show = cmdline_show },
+	{ .name = "comm", .show = comm_show },
+	{ .name = "cwd", .target = cwd_target },
+	{ .name = "environ", .show = environ_show },
+	{ .name = "exe", .target = exe_target },
+	{ .name = "maps", .show = proc_maps_show },
+	{ .name = "root", .target = root_target },
+	{ .name = "stat", .show = stat_show },
+	{ .name = "statm", .show = statm_show },
+	{ .name = "status", .show = status_show },
+	{ 0 },
 };
 
 PROC_PID_FILES(files);

@@ -2,9 +2,7 @@
  * /proc: the kernel's state as text.
  *
  * Names known at boot (registered tables) are ordinary dentries, in directories that only the
- * kernel fills. A process directory is created by a lookup: an inode that stores a pid, without a
- * dentry. It finds its task again by the pid at each use, so it never points to a task that no
- * longer exists (-ESRCH then).
+ * kernel fills. proc_pids.c makes the directories of processes.
  *
  * The whole text of a file is generated when it is read from position 0, into a buffer that is
  * doubled until the text fits, up to MAX_TEXT, where the rest is cut off. So a reader sees one
@@ -17,7 +15,6 @@
 
 #include "arch/uaccess.h"
 #include "lib/assert.h"
-#include "lib/printf.h"
 #include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -35,9 +32,8 @@ struct proc_text {
 
 static struct inode *proc_root;
 extern const struct proc_file *const __proc_files_start[], *const __proc_files_end[];
-extern const struct proc_pid_file *const __proc_pid_files_start[], *const __proc_pid_files_end[];
 
-static const struct file_operations proc_file_fops, proc_pid_fops;
+static const struct file_operations proc_file_fops;
 
 /* Files. */
 
@@ -164,155 +160,6 @@ static void proc_release(struct file *f)
 	text_put(f->private);
 }
 
-/* The process directories. */
-
-static u32 pid_ino(int pid, u32 index)
-{
-	return 1u << 28 | (u32)pid << 8 | index;
-}
-
-/* Finds name number `index` of /proc/<pid> and sets *file or *link. Returns false if there is
- * none. */
-static bool pid_entry(u32 index, const struct proc_pid_file **file,
-		      const struct proc_pid_link **link)
-{
-	const struct proc_pid_file *const *t;
-
-	*file = NULL;
-	*link = NULL;
-	for (t = __proc_pid_files_start; t < __proc_pid_files_end; t++)
-		for (const struct proc_pid_file *p = *t; p->name; p++)
-			if (!index--) {
-				*file = p;
-				return true;
-			}
-	for (const struct proc_pid_link *p = proc_pid_links; p->name; p++)
-		if (!index--) {
-			*link = p;
-			return true;
-		}
-	return false;
-}
-
-static int pid_readlink(struct inode *inode, char *buf, size_t size)
-{
-	const struct proc_pid_link *link = inode->private;
-	struct task_struct *t = task_find(inode->private_id);
-	struct inode *target = t ? link->target(t) : NULL;
-
-	return target ? vfs_path_of(target, buf, size) : -ENOENT;
-}
-
-static const struct inode_operations pid_link_ops = { .readlink = pid_readlink };
-
-static int pid_dir_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
-{
-	const struct proc_pid_file *file;
-	const struct proc_pid_link *link;
-	u32 i = 0;
-
-	for (;; i++) {
-		if (!pid_entry(i, &file, &link))
-			return -ENOENT;
-		if (path_name_is(name, file ? file->name : link->name))
-			break;
-	}
-	*inode = inode_alloc(&proc_sb, file ? S_IFREG | 0444 : S_IFLNK | 0777);
-	if (!*inode)
-		return -ENOMEM;
-	(*inode)->ino = pid_ino(dir->private_id, i + 1);
-	(*inode)->nlink = 1;
-	(*inode)->private_id = dir->private_id;
-	(*inode)->private = file ? (void *)file : (void *)link;
-	if (file)
-		(*inode)->fops = &proc_pid_fops;
-	else
-		(*inode)->ops = &pid_link_ops;
-	return 0;
-}
-
-/* Fills in an entry. */
-static int entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next)
-{
-	e->len = strlcpy(e->name, name, sizeof(e->name));
-	e->ino = ino;
-	e->mode = mode;
-	e->next = next;
-	return 0;
-}
-
-static int pid_dir_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
-{
-	const struct proc_pid_file *file;
-	const struct proc_pid_link *link;
-
-	if (!task_find(dir->private_id) || !pid_entry(cursor, &file, &link))
-		return -ENOENT;
-	cursor++;
-	return entry(e, file ? file->name : link->name, pid_ino(dir->private_id, cursor),
-		     file ? S_IFREG : S_IFLNK, cursor);
-}
-
-static const struct inode_operations pid_dir_ops = {
-	.lookup = pid_dir_lookup,
-	.iterate = pid_dir_iterate,
-};
-
-/* Parses a decimal number without leading zeros. Returns -1 if invalid. */
-static int parse_pid(const char *s, size_t len)
-{
-	int pid = 0;
-
-	if (!len || len > 7 || *s == '0')
-		return -1;
-	for (; len; s++, len--) {
-		if (*s < '0' || *s > '9')
-			return -1;
-		pid = pid * 10 + (*s - '0');
-	}
-	return pid;
-}
-
-static int root_lookup(struct inode *dir, const struct path_name *name, struct inode **inode)
-{
-	int pid = parse_pid(name->s, name->len);
-
-	if (pid < 0 || !task_find(pid))
-		return -ENOENT;
-	*inode = inode_alloc(&proc_sb, S_IFDIR | 0555);
-	if (!*inode)
-		return -ENOMEM;
-	(*inode)->ino = pid_ino(pid, 0);
-	(*inode)->nlink = 2;
-	(*inode)->fops = &dir_fops;
-	(*inode)->parent = dir;
-	(*inode)->ops = &pid_dir_ops;
-	(*inode)->private_id = pid;
-	return 0;
-}
-
-/* Iterates in order of pid, so that new or exited tasks do not shift the others. */
-static int root_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
-{
-	struct task_struct *t, *first = NULL;
-	char name[12];
-
-	(void)dir;
-	for_each_task(t)
-		if ((u32)t->pid >= cursor && (!first || t->pid < first->pid))
-			first = t;
-	if (!first)
-		return -ENOENT;
-	snprintf(name, sizeof(name), "%d", first->pid);
-	return entry(e, name, pid_ino(first->pid, 0), S_IFDIR, first->pid + 1);
-}
-
-static int self_readlink(struct inode *inode, char *buf, size_t size)
-{
-	(void)inode;
-	return snprintf(buf, size, "%d", current->pid) < (int)size ? 0 : -ERANGE;
-}
-
 /* Registration. */
 
 static const struct file_operations proc_file_fops = {
@@ -322,17 +169,10 @@ static const struct file_operations proc_file_fops = {
 	.release = proc_release,
 };
 
-static const struct file_operations proc_pid_fops = {
+const struct file_operations proc_pid_fops = {
 	.read = proc_read,
 	.open = proc_pid_open,
 	.release = proc_release,
-};
-
-static const struct inode_operations self_ops = { .readlink = self_readlink };
-
-static const struct inode_operations root_ops = {
-	.lookup = root_lookup,
-	.iterate = root_iterate,
 };
 
 static struct inode *make_inode(u32 mode)
@@ -380,9 +220,9 @@ static void make_root(void)
 	const struct path_name self = path_name_of("self");
 
 	proc_root = make_inode(S_IFDIR | 0555);
-	proc_root->ops = &root_ops;
+	proc_root->ops = &proc_root_ops;
 	proc_sb.root = proc_root;
-	add_entry(proc_root, &self, S_IFLNK | 0777)->ops = &self_ops;
+	add_entry(proc_root, &self, S_IFLNK | 0777)->ops = &proc_self_ops;
 	mount_at_boot(&proc_sb, "proc");
 }
 

@@ -4,7 +4,11 @@
 
 #include "fs/proc.h"
 
+struct dir_entry;
+struct file_operations;
 struct inode;
+struct inode_operations;
+struct path_name;
 
 /* Linux reports times in ticks of 1/100 s. */
 #define USER_HZ_NS 10000000u
@@ -14,13 +18,22 @@ static inline u64 ns_to_ticks(u64 ns)
 	return ns / USER_HZ_NS;
 }
 
-/* A symlink in /proc/<pid>. target returns its inode, or NULL, without taking a reference. */
-struct proc_pid_link {
-	const char *name;
-	struct inode *(*target)(struct task_struct *t);
-};
+/* Of the root of /proc, and of "self" in it (proc_pids.c). */
+extern const struct inode_operations proc_root_ops, proc_self_ops;
+/* Of the files of a process: inode->private is the struct proc_pid_file, private_id the pid. */
+extern const struct file_operations proc_pid_fops;
 
-extern const struct proc_pid_link proc_pid_links[]; /* ends with a NULL name */
+/* proc_pids.c: the inode number of an entry of a process's directories. index: 0 is /proc/<pid>. */
+u32 proc_pid_ino(int pid, u32 index);
+#define PROC_FD_INDEX 64u /* of descriptor 0 in fd; smaller numbers are for the other entries */
+/* Creates an inode of a process's directory dir, as lookup returns it. */
+struct inode *proc_pid_inode(struct inode *dir, u32 mode, u32 index);
+/* Fills in an entry of a directory. Returns 0. */
+int proc_entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next);
+/* Returns the number that a name spells without leading zeros, or -1. */
+int proc_parse_number(const struct path_name *name);
+/* Stores what readlink says of a link to an inode. Returns 0 or -ERANGE. */
+int proc_link_text(struct inode *target, char *buf, size_t size);
 
 void proc_maps_show(struct seq_file *m, struct task_struct *t);
 

@@ -1,6 +1,8 @@
 /* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
 #include "internal.h"
 
+#include "sched/current.h"
+
 #define MAX_COUNT 0x7ffff000u /* limit of one call, as on Linux */
 
 /* Memory devices can seek; terminals and pipes cannot. */
@@ -38,8 +40,8 @@ static out_of_line long read_checked(struct file *f, void *user, size_t n, u64 *
 	return read_plain(f, user, n, pos, f->flags & O_DIRECT);
 }
 
-/* The rare writes: file not open for writing, O_DIRECT, or a write that must reach the medium
- * before it returns. */
+/* The rare writes: file not open for writing, O_DIRECT, a write that must reach the medium before it
+ * returns, or a limit on the size of files. */
 static out_of_line long write_checked(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	long done;
@@ -49,6 +51,9 @@ static out_of_line long write_checked(struct file *f, const void *user, size_t n
 		return -EBADF;
 	if (!f->fops->write)
 		return -EINVAL;
+	err = fsize_check(f->inode, f->flags & O_APPEND ? f->inode->size : *pos, &n);
+	if (err)
+		return err;
 	done = f->fops->write(f, user, n, pos);
 	if (done <= 0 || !(f->flags & O_DSYNC) || !inode_is_reg(f->inode))
 		return done;
@@ -68,7 +73,8 @@ static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos
 	u32 mode = f->flags & (O_ACCMODE | O_DIRECT | O_DSYNC);
 
 	n = MIN(n, MAX_COUNT);
-	if (unlikely(mode != O_WRONLY && mode != O_RDWR))
+	if (unlikely((mode != O_WRONLY && mode != O_RDWR) ||
+		     current->limits[RLIMIT_FSIZE].soft != RLIM_INFINITY))
 		return write_checked(f, user, n, pos);
 	return likely(f->fops->write) ? f->fops->write(f, user, n, pos) : -EINVAL;
 }

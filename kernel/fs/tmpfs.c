@@ -71,6 +71,20 @@ static int tmpfs_mount(struct super_block *sb, const char *options)
 	return err;
 }
 
+/* A /tmp whose files can be evicted, unless / is a disk, with a /tmp of its own. */
+static void mount_tmp(void)
+{
+	int err;
+
+	if (vfs_root->sb != &root_sb)
+		return;
+	err = vfs_mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
+	if (err)
+		printk("tmpfs: cannot be mounted on /tmp: error %d\n", -err);
+}
+
+AT_STAGE(mounts, 20, mount_tmp);
+
 static FILE_SYSTEM(tmpfs_type) = { .name = "tmpfs", .mount = tmpfs_mount };
 
 /* Unnamed files. */

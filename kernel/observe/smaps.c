@@ -135,9 +135,9 @@ static void rollup_show(struct seq_file *m, struct task_struct *t)
 }
 
 static const struct proc_pid_file files[] = {
-	{ "smaps", smaps_show },
-	{ "smaps_rollup", rollup_show },
-	{ NULL, NULL },
+	{ .name = "smaps", .show = smaps_show },
+	{ .name = "smaps_rollup", .show = rollup_show },
+	{ 0 },
 };
 
 PROC_PID_FILES(files);

@@ -175,7 +175,7 @@ static const struct proc_file files[] = {
 	{ "vm/check", vm_check_show, NULL },       { 0 },
 };
 
-static const struct proc_pid_file pid_files[] = { { "vm", pid_vm_show }, { 0 } };
+static const struct proc_pid_file pid_files[] = { { .name = "vm", .show = pid_vm_show }, { 0 } };
 
 PROC_FILES(files);
 PROC_PID_FILES(pid_files);

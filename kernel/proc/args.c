@@ -222,6 +222,15 @@ static void put_auxv(struct stack_writer *w, const struct elf_image *image,
 	put_aux(w, AT_NULL, 0);
 }
 
+/* Makes the region of the stack, whose top is in use from sp on. Returns its address, or an error. */
+static long map_stack(struct mm_struct *mm, u32 sp)
+{
+	u32 low = ALIGN_DOWN(sp, PAGE_SIZE) - STACK_SLACK;
+
+	return do_mmap(mm, low, USER_STACK_TOP - low, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, NULL, 0);
+}
+
 int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct elf_image *image,
 		     const char *path, u32 *sp)
 {
@@ -235,16 +244,13 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 	const char *s = args->buf;
 	struct stack_writer w = { .mm = mm };
 	struct new_program new = { .mm = mm };
-	u32 low;
 	long err;
 
 	event_new_program(&new);
 	if (new.err)
 		return new.err;
 	*sp = ALIGN_DOWN(strings - 4 * (nr_words + 2 * new.nr_aux), 16u);
-	low = ALIGN_DOWN(*sp, PAGE_SIZE) - STACK_SLACK;
-	err = do_mmap(mm, low, USER_STACK_TOP - low, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_GROWSDOWN, NULL, 0);
+	err = map_stack(mm, *sp);
 	if (is_error(err))
 		return err;
 	random_bytes(head.random, sizeof(head.random));
@@ -261,6 +267,7 @@ int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct 
 	mm->arg_start = strings;
 	mm->arg_end = addr;
 	put_pointers(&w, args->envc, &s, &addr);
+	mm->env_end = addr;
 	put_auxv(&w, image, &new, head_at, head_at + sizeof(head.platform), path_at);
 	flush(&w);
 	mm->start_stack = *sp;

@@ -33,6 +33,7 @@ static int copy_process(struct task_struct *child, u32 sp)
 	child->pgid = parent->pgid;
 	child->sid = parent->sid;
 	child->umask = parent->umask;
+	memcpy(child->limits, parent->limits, sizeof(child->limits));
 	child->sig.blocked = parent->sig.blocked;
 	child->sig.altstack = parent->sig.altstack;
 	sched_fork(child);

@@ -88,10 +88,20 @@ static void init_start(void *arg)
 	thread_enter_user();
 }
 
+/* Nothing else is limited. Core dumps are never written. */
+static void set_limits(struct rlimit *limits)
+{
+	limits[RLIMIT_STACK].soft = STACK_LIMIT;
+	limits[RLIMIT_CORE].soft = 0;
+	limits[RLIMIT_NPROC] = (struct rlimit){ max_threads, max_threads };
+	limits[RLIMIT_NOFILE] = (struct rlimit){ NR_OPEN, NR_OPEN };
+}
+
 void proc_start_init(void)
 {
 	init_process = kthread_make("init", 0, INIT_PID, init_start, NULL);
 	init_process->umask = 022;
+	set_limits(init_process->limits);
 	sched_start(init_process);
 }
 

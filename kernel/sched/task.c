@@ -88,6 +88,7 @@ struct task_struct *task_alloc(const char *comm)
 		kmem_cache_free(task_cache, t);
 		return NULL;
 	}
+	memset(t->limits, 0xff, sizeof(t->limits)); /* RLIM_INFINITY */
 	t->state = TASK_UNINTERRUPTIBLE;
 	strlcpy(t->comm, comm, TASK_COMM_LEN);
 	INIT_LIST_HEAD(&t->children);

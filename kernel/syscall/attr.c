@@ -267,18 +267,41 @@ long sys_ftruncate(u32 fd, s32 size)
 	return size < 0 ? -EINVAL : sys_ftruncate64(fd, size, 0);
 }
 
-/* No file system here can reserve space in advance. */
+#define FALLOC_FL_KEEP_SIZE 1u
+
+static int check_allocation(const struct file *f, s64 start, s64 len)
+{
+	switch (f->inode->mode & S_IFMT) {
+	case S_IFREG:
+		break;
+	case S_IFIFO:
+		return -ESPIPE;
+	case S_IFDIR:
+		return -EISDIR;
+	case S_IFBLK:
+		return -EOPNOTSUPP;
+	default:
+		return -ENODEV;
+	}
+	if (start + (u64)len > CACHE_MAX_SIZE)
+		return -EFBIG;
+	return f->inode->ops->truncate ? 0 : -EOPNOTSUPP;
+}
+
 long sys_fallocate(u32 fd, u32 mode, u32 lo, u32 hi, u32 len_lo, u32 len_hi)
 {
 	struct file *f = fd_file(fd);
 	s64 start = (u64)hi << 32 | lo, len = (u64)len_hi << 32 | len_lo;
+	int err;
 
-	(void)mode;
 	if (!f)
 		return -EBADF;
 	if (start < 0 || len <= 0)
 		return -EINVAL;
+	if (mode & ~FALLOC_FL_KEEP_SIZE)
+		return -EOPNOTSUPP;
 	if (!file_may_write(f))
 		return -EBADF;
-	return (f->inode->mode & S_IFMT) == S_IFIFO ? -ESPIPE : -EOPNOTSUPP;
+	err = check_allocation(f, start, len);
+	return err ? err : vfs_fallocate(f->inode, start, start + len, mode);
 }

@@ -18,12 +18,6 @@
 #include "sched/task.h"
 
 #define TICK_NS 10000000u /* unit of times(2): 100 per second */
-#define RLIM_INFINITY UINT32_MAX
-#define RLIM_INFINITY_OLD 0x7fffffffu
-
-struct utsname {
-	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
-};
 
 struct sysinfo {
 	u32 uptime, loads[3];
@@ -34,22 +28,6 @@ struct sysinfo {
 };
 
 STATIC_ASSERT(sizeof(struct sysinfo) == 64);
-
-/* Programs use the release to find out which calls exist. Old C libraries refuse to start on a
- * release before 3.2, and 6.1 has all the calls implemented here. */
-long sys_uname(void *user)
-{
-	static const struct utsname name = {
-		.sysname = "Linux",
-		.nodename = "tidemark",
-		.release = "6.1.0-tidemark",
-		.version = "#1 Tidemark",
-		.machine = "i686",
-		.domainname = "(none)",
-	};
-
-	return copy_to_user(user, &name, sizeof(name));
-}
 
 long sys_times(void *user)
 {
@@ -99,78 +77,6 @@ long sys_sysinfo(void *user)
 	for (int i = 0; i < 3; i++)
 		info.loads[i] <<= 16 - 11;
 	return copy_to_user(user, &info, sizeof(info));
-}
-
-/* Limits are fixed: they can be read, and set only to their own value. */
-static int limit_get(u32 resource, u32 *value)
-{
-	enum { RLIMIT_STACK = 3, RLIMIT_CORE = 4, RLIMIT_NPROC = 6, RLIMIT_NOFILE, NR_LIMITS = 16 };
-
-	if (resource >= NR_LIMITS)
-		return -EINVAL;
-	*value = RLIM_INFINITY;
-	if (resource == RLIMIT_STACK)
-		*value = STACK_LIMIT;
-	else if (resource == RLIMIT_CORE)
-		*value = 0;
-	else if (resource == RLIMIT_NPROC)
-		*value = max_threads;
-	else if (resource == RLIMIT_NOFILE)
-		*value = NR_OPEN;
-	return 0;
-}
-
-static u64 widen(u32 limit)
-{
-	return limit == RLIM_INFINITY ? UINT64_MAX : limit;
-}
-
-long sys_prlimit64(int pid, u32 resource, const void *user_new, void *user_old)
-{
-	u64 new[2], old[2];
-	u32 limit;
-
-	if (limit_get(resource, &limit))
-		return -EINVAL;
-	if (pid && !task_find(pid))
-		return -ESRCH;
-	if (user_new && copy_from_user(new, user_new, sizeof(new)))
-		return -EFAULT;
-	old[0] = old[1] = widen(limit);
-	if (user_old && copy_to_user(user_old, old, sizeof(old)))
-		return -EFAULT;
-	return user_new && (new[0] != old[0] || new[1] != old[1]) ? -EPERM : 0;
-}
-
-long sys_ugetrlimit(u32 resource, void *user)
-{
-	u32 limit[2];
-
-	if (limit_get(resource, &limit[0]))
-		return -EINVAL;
-	limit[1] = limit[0];
-	return copy_to_user(user, limit, sizeof(limit));
-}
-
-long sys_getrlimit(u32 resource, void *user)
-{
-	u32 limit[2];
-
-	if (limit_get(resource, &limit[0]))
-		return -EINVAL;
-	limit[0] = limit[1] = MIN(limit[0], RLIM_INFINITY_OLD);
-	return copy_to_user(user, limit, sizeof(limit));
-}
-
-long sys_setrlimit(u32 resource, const void *user)
-{
-	u32 limit, new[2];
-
-	if (limit_get(resource, &limit))
-		return -EINVAL;
-	if (copy_from_user(new, user, sizeof(new)))
-		return -EFAULT;
-	return new[0] != limit || new[1] != limit ? -EPERM : 0;
 }
 
 /* POWER_OFF: arg, a string in Linux, is the exit status of the run. */

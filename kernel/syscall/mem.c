@@ -4,6 +4,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/vfs.h"
+#include "internal.h"
 #include "mm/mm.h"
 #include "sched/current.h"
 
@@ -11,7 +12,7 @@ enum { MCL_CURRENT = 1, MCL_FUTURE = 2 };
 
 long sys_brk(u32 addr)
 {
-	return do_brk(current->mm, addr);
+	return limit_forbids_brk(addr) ? (long)current->mm->brk : do_brk(current->mm, addr);
 }
 
 /* May this file be mapped with prot and flags? Returns 0 or -errno. */
@@ -43,6 +44,8 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 	int err;
 
 	flags &= ~MAP_NOWRITE;
+	if (limit_forbids(len))
+		return -ENOMEM;
 	if (flags & MAP_ANONYMOUS && flags & MAP_SHARED)
 		return map_shared_anonymous(addr, len, prot, flags);
 	if (flags & MAP_ANONYMOUS)
@@ -82,6 +85,8 @@ long sys_mprotect(u32 addr, u32 len, u32 prot)
 
 long sys_mremap(u32 addr, u32 old_len, u32 new_len, u32 flags, u32 new_addr)
 {
+	if (new_len > old_len && limit_forbids(new_len - old_len))
+		return -ENOMEM;
 	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
 }
 

@@ -68,7 +68,7 @@ static int poll_array(struct pollfd *user, u32 n, s64 timeout_ns)
 	struct pollfd p[NR_OPEN];
 	int ready;
 
-	if (n > NR_OPEN)
+	if (n > current->limits[RLIMIT_NOFILE].soft)
 		return -EINVAL;
 	if (copy_from_user(p, user, n * sizeof(*p)))
 		return -EFAULT;

@@ -5,6 +5,7 @@ The guest's writes are checked on the host, in the image.
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import struct
@@ -323,5 +324,51 @@ def test_image_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     with pytest.raises(qemu.BadSetting, match="64 KiB"):
         disk.check(str(small), "sim:hdd")
     big = with_pattern(tmp_path / "big", 128)
-    with disk.memory(str(big), 0, 1), pytest.raises(qemu.BadSetting, match="another run"), disk.memory(str(big), 0, 1):
+    once = disk.memory({0: str(big)}, 1)
+    with once, pytest.raises(qemu.BadSetting, match="another run"), disk.memory({0: str(big)}, 1):
         pass
+
+
+def test_a_second_disk_is_there_and_keeps_its_changes(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also behind a first one with a cache, whose memory lies between the two images."""
+    monkeypatch.setattr(qemu, "IMAGES", tmp_path / "images")
+    line = (
+        "mkdir /two; mount -t ext2 /dev/sdb /two; cat /two/note.txt; cat /two/note.txt > /two/copy; sync; umount /two"
+    )
+    for kind in ("sim:ram", "sim:ssd,cache=1M"):
+        given = qemu.settings_from({"DISK": "1M", "DISK2": str(folder), "DISK_KIND": kind, "RUN": line, "MEM": "16M"})
+        ready = qemu.prepared(given)
+        console = io.BytesIO()
+        assert qemu.run_command(ready, console)[0] == qemu.OK, console.getvalue()
+        assert re.search(rb"(?m)^hello\r?$", console.getvalue())
+        shown = subprocess.run(["/usr/sbin/debugfs", "-R", "cat /copy", ready.disk2], capture_output=True, text=True)
+        assert shown.stdout == "hello\n"
+        assert qemu.image2_at(ready) >= qemu.image_at(ready) + disk.size_of(ready.disk)
+        qemu.say_where(given, ready)
+        assert "DISK2=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given,said",
+    [
+        ({"DISK2": "1M"}, "give DISK, too"),
+        ({"DISK": "1M", "DISK2": "/nowhere"}, "DISK2=/nowhere: it is not a folder"),
+        ({"DISK": "1M", "DISK2": "1M", "DISK_KIND": "ide", "SWAP": "hdb", "EXACT": "0"}, "two IDE disks at most"),
+        ({"DISK": "1M", "DISK2": "3G"}, "3072 at most"),
+    ],
+)
+def test_a_second_disk_that_cannot_be_is_refused(given: dict[str, str], said: str) -> None:
+    with pytest.raises(qemu.BadSetting, match=said):
+        s = qemu.settings_from(given)
+        disk.check(s.disk2, s.disk_kind, "DISK2")
+        qemu.disk_arguments(s)
+
+
+def test_third_modelled_disk_and_overlapping_ones_are_refused() -> None:
+    one = "disk=sim:ram,at={at},size=1M"
+    several = " ".join(one.format(at=f"{at}M") for at in (300, 301, 302))
+    boot("true", cmdline=several).check_exit(qemu.REFUSED).check_lines(["there are two modelled disks already"])
+    both = " ".join(one.format(at="80M") for _ in range(2))
+    boot("true", cmdline=both, swap="sim:ram,size=1M", qemu_flags="-m 128M").check_exit(qemu.REFUSED)

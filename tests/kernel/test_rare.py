@@ -64,7 +64,7 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
     assert re.fullmatch(r"R far checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
-@pytest.mark.parametrize("name", ["waiting", "altstack"])
+@pytest.mark.parametrize("name", ["waiting", "altstack", "selfproc", "transfer", "bounded"])
 def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None:
     run = run_program(tmp_path, name).check_exit()
     run.check_lines([rf"^R {name} checks=\d+ failures=0$", "^ok$"])
@@ -79,6 +79,44 @@ def test_large_copies_leave_registers_alone(tmp_path: Path, choices: dict[str, s
     run.check_lines([r"^R wide checks=\d+ failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/wide"], capture_output=True, text=True)
     assert re.fullmatch(r"R wide checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
+@pytest.mark.parametrize("vm", ["2q", "ws"])
+def test_holes_of_files_in_memory_take_none(tmp_path: Path, vm: str) -> None:
+    """In a ramfs and in /tmp, a tmpfs: files larger than memory and swap are read through a mapping."""
+    content = tmp_path / "content"
+    content.mkdir()
+    shutil.copy(qemu.ROOT / "build/user/holes", content)
+    image = ext2.make(tmp_path / "image", "1M", content=content)
+    line = "mkdir /mnt /d; mount -t ext2 /dev/sda /mnt; /mnt/holes /d && /mnt/holes /tmp; cat /proc/vm/check"
+    run = boot(line, vm=vm, mem="8M", swap="sim:ssd,size=8M", disk=image, disk_kind="sim:ram").check_exit()
+    run.check_lines([r"^R holes checks=\d+ failures=0$", r"^R holes checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/holes", tmp_path], capture_output=True, text=True)
+    assert re.fullmatch(r"R holes checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
+def test_room_is_made_in_advance(tmp_path: Path) -> None:
+    """fallocate in a ramfs, a tmpfs and on ext2, also until the disk is full."""
+    content = tmp_path / "content"
+    content.mkdir()
+    shutil.copy(qemu.ROOT / "build/user/room", content)
+    image = ext2.make(tmp_path / "image", "2M", content=content)
+    line = (
+        "mkdir /mnt /d; mount -t ext2 /dev/sda /mnt; cd /mnt; ./room /d; ./room /tmp; ./room /mnt; cat /proc/vm/check"
+    )
+    run = boot(f"{line}; cd /; umount /mnt", mem="12M", disk=image, disk_kind="sim:ssd").check_exit()
+    run.check_lines([r"^R room checks=44 failures=0$"] * 3 + ["^ok$"])
+    checked = subprocess.run(["/usr/sbin/e2fsck", "-fn", image], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    linux = subprocess.run([qemu.ROOT / "build/user/room", "/dev/shm"], capture_output=True, text=True)
+    assert re.fullmatch(r"R room checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
+def test_tmp_is_evicted_to_swap() -> None:
+    """The file and the processes need more than there is."""
+    line = "dd if=/dev/zero of=/tmp/x bs=4096 count=1300; thrash 2 3000 2; wc /tmp/x; cat /proc/mounts /proc/vm/check"
+    run = boot(line, mem="12M", swap="sim:ssd").check_exit()
+    run.check_lines([r" 5324800 /tmp/x$", r"^tmpfs /tmp tmpfs rw,", "^ok$", r"swap: [1-9]\d\d+ pages in,"])
 
 
 def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def known(linux: tuple[str, str, int], here: tuple[str, str, int]) -> bool:
     assert linux[0] == here[0], "the same call; its arguments may name processes"
     name, args = linux[0], linux[1]
     if name in ("lseek", "_llseek"):
-        null = re.match(r"\((0|0x1|0x2), ", args)
+        null = re.match(r"\((0|0x1|0x2|0xf), ", args)  # /dev/null, /dev/zero, /dev/full
         end_of_directory = re.match(r"\(0x[67], .*0x2[,)]", args)
         hole = re.search(r"0x[34], 0|0x[34]\)", args)
         return bool(null or end_of_directory or hole) or linux[2] == errno.EINVAL

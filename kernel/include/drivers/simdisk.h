@@ -13,7 +13,7 @@ struct mem_range;
 #define SIMDISK_PREFIX "sim:"
 #define SIMDISK_SPEC_MAX 96 /* bytes of a description, with the NUL */
 
-enum simdisk { SIMDISK_SWAP, SIMDISK_DATA, NR_SIMDISKS };
+enum simdisk { SIMDISK_SWAP, SIMDISK_DATA, SIMDISK_DATA_2, NR_SIMDISKS }; /* sim, sda, sdb */
 
 /* Sets the disk's description to "sim:...". Returns NULL, or an error message. */
 const char *simdisk_parse(enum simdisk which, const char *spec);
@@ -21,8 +21,8 @@ const char *simdisk_parse(enum simdisk which, const char *spec);
 /* Returns the size in bytes from size=, or 0: all memory above mem=. */
 u64 simdisk_size(enum simdisk which);
 
-/* Returns the memory range of sda's data. start == end: there is no such disk. */
-struct mem_range simdisk_image(void);
+/* Returns the memory range of the data of sda or sdb. start == end: there is no such disk. */
+struct mem_range simdisk_image(enum simdisk which);
 
 /* Copies n bytes, less than a page, between a frame and the store. */
 void copy_sectors(void *to, const void *from, u32 n);

@@ -8,6 +8,8 @@
 #include "lib/seq_file.h"
 #include "types.h"
 
+struct inode;
+struct inode_operations;
 struct task_struct;
 struct vm_area_struct;
 
@@ -19,11 +21,15 @@ struct proc_file {
 	int (*store)(char *text);
 };
 
-/* A file of /proc/<pid>/. */
+/* An entry of /proc/<pid>/: a file, or a link, or a directory. No function sleeps. t may be a kernel
+ * thread or a zombie: t->mm may be NULL. */
 struct proc_pid_file {
 	const char *name;
-	/* Never sleeps. t may be a kernel thread or a zombie: t->mm may be NULL. */
 	void (*show)(struct seq_file *m, struct task_struct *t);
+	/* The inode that the link leads to, without a reference, or NULL. */
+	struct inode *(*target)(struct task_struct *t);
+	/* Of the directory's inode, whose private_id is the pid. */
+	const struct inode_operations *dir;
 };
 
 /*

@@ -110,6 +110,9 @@ struct inode_operations {
 	int (*iterate)(struct inode *dir, u64 cursor, struct dir_entry *e);
 	/* Stores a symlink's target as a string. NULL: inode->private is the text. */
 	int (*readlink)(struct inode *link, char *buf, size_t size);
+	/* Replaces a symlink that leads to an inode, not to a path, by that inode. Moves the reference.
+	 * Returns 0 or -errno. NULL: the walk follows the text. */
+	int (*jump)(struct inode **link);
 	/* Frees the blocks beyond size; the pages there are already gone. inode->size is already
 	 * the new size if the file shrinks. If it grows, the caller sets inode->size afterwards.
 	 * Caller holds inode->lock. */
@@ -427,6 +430,9 @@ int vfs_chown(struct inode *inode, u32 uid, u32 gid);
 int vfs_utimes(struct inode *inode, u64 atime_ns, u64 mtime_ns);
 /* Returns 0, -EISDIR, -EINVAL if not a regular file, or -EFBIG. */
 int vfs_truncate(struct inode *inode, u64 size);
+/* Makes room for the bytes [start, end) of a regular file. The file grows to `end`, but not with keep_size.
+ * Returns 0, -EOPNOTSUPP if that room lies beyond the end, or an error as of a write. */
+int vfs_fallocate(struct inode *inode, u64 start, u64 end, bool keep_size);
 /* Reads from an inode into kernel memory (execve). Returns the bytes read or -errno. May sleep. */
 long vfs_read_kernel(struct inode *inode, u64 pos, void *to, size_t n);
 /* Stores page `index` of a regular file with a reference. Returns 0, -EINVAL beyond the end, or -ENOMEM. */

@@ -56,7 +56,7 @@ struct page_cache { /* in struct inode */
 	u32 errors;  /* irq: number of page writes that failed so far */
 	u32 errors_told; /* value of `errors` when fsync last reported an error */
 	bool failing;    /* irq: the last write of a page failed */
-	bool holes_mapped; /* without a store: entries may map the frame of zeros for a hole */
+	bool holes_mapped; /* in memory only: entries may map the frame of zeros for a hole */
 };
 
 /* The read-ahead state of one reader. In struct file and vm_area_struct; all zero: nothing is
@@ -111,6 +111,11 @@ int cache_sync(struct inode *inode);
 int cache_sync_file(struct file *f);
 /* posix_fadvise for a range of bytes; n 0: up to the end. Returns 0 or -EINVAL. May sleep. */
 int cache_advise(struct file *f, u64 from, u64 n, int advice);
+/* Makes room for pages first..last inside the file, in memory or on the device. Returns 0, -ENOSPC, -EIO,
+ * -ENOMEM, -EINTR. May sleep. */
+int cache_reserve(struct inode *inode, u32 first, u32 last);
+/* Is this page of the file in memory? Never sleeps. */
+bool cache_is_resident(const struct inode *inode, u32 index);
 /* Starts reading nr pages, from page number `first` on. */
 void cache_will_need(struct inode *inode, u32 first, u32 nr);
 
@@ -148,7 +153,7 @@ void writeback_start(void); /* starts the thread, when a page becomes dirty or b
  */
 struct mm_struct;
 
-/* Like cache_get_page, for a page fault, but returns -ENOENT for a hole of a file without a store.
+/* Like cache_get_page, for a page fault, but returns -ENOENT for a hole of a file in memory.
  * *major: the page had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);

@@ -31,7 +31,7 @@ struct vm_area_struct;
 #define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, for files */
 #define VM_NOWRITE 256u  /* shared mapping of a file opened read-only: never writable */
 
-#define STACK_LIMIT (8u << 20) /* RLIMIT_STACK */
+#define STACK_LIMIT (8u << 20) /* RLIMIT_STACK of init */
 
 /* How the pages of a region are obtained. */
 struct vm_operations {
@@ -76,7 +76,7 @@ struct mm_struct {
 	u32 map_count;
 	struct mutex lock;
 	u32 start_code, end_code, start_data, end_data, start_brk, brk, start_stack;
-	u32 arg_start, arg_end;
+	u32 arg_start, arg_end, env_end; /* the environment follows the arguments */
 	u32 def_flags; /* VM_LOCKED after mlockall(MCL_FUTURE) */
 	u32 hole_hint; /* mmap searches for free addresses from here downwards */
 

@@ -10,6 +10,7 @@
 #include "arch/task.h"
 #include "lib/list.h"
 #include "sched/acct.h"
+#include "sched/limits.h"
 #include "sched/psi.h"
 #include "sched/sched.h"
 #include "sched/signal.h"
@@ -56,6 +57,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct inode *cwd;
 	u32 umask;
+	struct rlimit limits[NR_RLIMITS];
 
 	struct task_struct *parent;
 	struct list_head children; /* of .sibling */

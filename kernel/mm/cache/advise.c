@@ -53,3 +53,10 @@ int cache_advise(struct file *f, u64 from, u64 n, int advice)
 }
 
 STATIC_ASSERT((int)ADV_RANDOM == READ_RANDOM && (int)ADV_SEQUENTIAL == READ_SEQUENTIAL);
+
+bool cache_is_resident(const struct inode *inode, u32 index)
+{
+	const void *item = radix_find(&inode->cache.pages, index);
+
+	return item && !is_shadow(item);
+}

@@ -143,11 +143,11 @@ static inline void describe(struct inode *inode, u32 index, struct page *page)
 	page->file_index = index;
 	page->owner = NULL;
 	cache->nr_pages++;
+	if (unlikely(cache->holes_mapped))
+		filemap_unmap_hole(inode, index);
 	if (!cache->ops) {
 		page_set(page, PG_uptodate);
 		cache_nr_kept++;
-		if (unlikely(cache->holes_mapped))
-			filemap_unmap_hole(inode, index);
 		return;
 	}
 	if (is_shmem(inode)) {

@@ -168,10 +168,17 @@ static out_of_line int fault_stored(struct inode *inode, u32 index, struct reada
 	return cache_read_page(inode, index, 1, ahead, page, major);
 }
 
+/* A hole that gets no page before it is written, like those of files without a store: in a tmpfs, whose
+ * room may be less than the file. Unnamed shared memory is there to be written: it gets a page. */
+static bool is_hole_in_memory(const struct inode *inode, u32 index)
+{
+	return is_shmem(inode) && inode->sb->max_pages && !radix_find(&inode->cache.pages, index);
+}
+
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major)
 {
-	if (inode->cache.ops)
+	if (inode->cache.ops && !is_hole_in_memory(inode, index))
 		return fault_stored(inode, index, ahead, page, major);
 	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))
 		return -EINVAL;

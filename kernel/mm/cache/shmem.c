@@ -4,7 +4,7 @@
  *
  * The radix tree is the file, as in ramfs. At each page number there is
  *
- *	nothing    a hole: zeros; the first fault or write creates a page
+ *	nothing    a hole: zeros; the first fault or write creates a page; in a tmpfs, the first write
  *	a page     resident
  *	a slot     in the swap area, as 2 * slot + 1: pages are at even addresses
  *

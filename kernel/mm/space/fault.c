@@ -226,7 +226,8 @@ static bool grow_stack(struct vm_area_struct *vma, u32 addr)
 	struct vm_area_struct *prev = vma_prev(vma);
 	u32 start = addr & PAGE_MASK;
 
-	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > STACK_LIMIT || start < STACK_GUARD)
+	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > current->limits[RLIMIT_STACK].soft ||
+	    start < STACK_GUARD)
 		return false;
 	if (prev && start - prev->end < STACK_GUARD)
 		return false;

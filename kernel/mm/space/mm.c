@@ -123,6 +123,7 @@ static void copy_layout(struct mm_struct *to, const struct mm_struct *from)
 	to->start_stack = from->start_stack;
 	to->arg_start = from->arg_start;
 	to->arg_end = from->arg_end;
+	to->env_end = from->env_end;
 	to->hole_hint = from->hole_hint;
 }
 

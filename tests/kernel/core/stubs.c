@@ -43,7 +43,8 @@ NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
 NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock)
-NONE(inode_runs) MISSING(vfs_truncate) MISSING(inode_at) MISSING(vfs_shmem_create)
+NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk)
+MISSING(vfs_truncate) MISSING(inode_at) MISSING(vfs_shmem_create)
 MISSING(vfs_getdents64)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */

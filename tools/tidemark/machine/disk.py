@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tidemark import files, output
@@ -36,7 +36,7 @@ class BadSetting(ValueError):
     """A setting that cannot be used; the text says which and why."""
 
 
-def check(name: str, kind: str) -> None:
+def check(name: str, kind: str, variable: str = "DISK") -> None:
     """Raises BadSetting if the kind is not valid, or there is no such folder or image. An empty name: no disk."""
     if not name:
         return
@@ -48,9 +48,9 @@ def check(name: str, kind: str) -> None:
     if empty_bytes(name):
         return
     if not path.is_dir() and not path.is_file():
-        raise BadSetting(f"DISK={name}: it is not a folder, an image or a size such as 64M")
+        raise BadSetting(f"{variable}={name}: it is not a folder, an image or a size such as 64M")
     if path.is_file() and path.stat().st_size < LEAST:
-        raise BadSetting(f"DISK={name}: an image must have at least {LEAST >> 10} KiB")
+        raise BadSetting(f"{variable}={name}: an image must have at least {LEAST >> 10} KiB")
 
 
 def empty_bytes(name: str) -> int:
@@ -158,29 +158,45 @@ def take_back(memory: int, image: int, at: int, size: int) -> None:
 
 
 @contextlib.contextmanager
-def memory(image: str, at: int, mib: int, keep: bool = True) -> Iterator[str]:
-    """A file of `mib` MiB for the guest's memory, with the image at byte `at`. With `keep`, changes go back into it at
-    the end. Raises BadSetting if the image cannot be used so, or another run uses it."""
+def placed(ram: int, image: str, at: int, keep: bool) -> Iterator[None]:
+    """The image is in the guest's memory at byte `at`. With `keep`, changes go back into it at the end. Raises
+    BadSetting if the image cannot be used so, or another run, or another disk of this one, uses it."""
     try:
         disk = os.open(image, os.O_RDWR if keep else os.O_RDONLY)
     except OSError as error:
         raise BadSetting(f"DISK={image} cannot be {'written' if keep else 'read'}: {error.strerror}") from None
-    ram = os.memfd_create("tidemark-memory")
     try:
         try:
             fcntl.flock(disk, (fcntl.LOCK_EX if keep else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadSetting(f"DISK={image}: another run uses it") from None
-        os.ftruncate(ram, mib * MIB)
         put(ram, disk, at, size_of(image))
         try:
-            yield f"/proc/{os.getpid()}/fd/{ram}"
+            yield
         finally:
             if keep:
                 take_back(ram, disk, at, size_of(image))
     finally:
-        os.close(ram)
         os.close(disk)
+
+
+@contextlib.contextmanager
+def memory(images: Mapping[int, str], mib: int, keep: bool = True) -> Iterator[str]:
+    """A file of `mib` MiB for the guest's memory, with each image at the byte that is its key; see `placed`."""
+    ram = os.memfd_create("tidemark-memory")
+    try:
+        os.ftruncate(ram, mib * MIB)
+        with contextlib.ExitStack() as stack:
+            for at, image in images.items():
+                stack.enter_context(placed(ram, image, at, keep))
+            yield f"/proc/{os.getpid()}/fd/{ram}"
+    finally:
+        os.close(ram)
+
+
+def without_cache(kind: str) -> str:
+    """The kind of a second modelled disk: only the first can have a cache."""
+    return ",".join(word for word in kind.split(",") if not word.startswith("cache="))
 
 
 def parameters(image: str, kind: str, at: int) -> Sequence[str]:

@@ -23,18 +23,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import mkinitramfs
 
 from tidemark.errors import LabError
-from tidemark.machine import coverage, disk, reference_image
+from tidemark.machine import coverage, disk
 from tidemark.machine.disk import BadSetting as BadSetting
-
-ROOT = Path(__file__).resolve().parents[3]
+from tidemark.machine.settings import DEFAULTS as DEFAULTS
+from tidemark.machine.settings import ROOT as ROOT
+from tidemark.machine.settings import Settings as Settings
+from tidemark.machine.settings import settings_from as settings_from
+from tidemark.machine.settings import size_bytes as size_bytes
 
 # QEMU starts in the image's folder, so that these names, which the kernel is told, are the same in every copy.
 PROGRAM = "qemu-system-i386"
@@ -72,98 +75,12 @@ REASON = {
 }
 
 
-def defaults() -> dict[str, str]:
-    """make's variables and their defaults, "" for none."""
-    table = Path(__file__).with_name("variables.txt").read_text()
-    lines = [line for line in table.splitlines() if line and line[0] != "#"]
-    return {name.strip(): default.strip() for name, default, *_ in (line.split("|") for line in lines)}
-
-
-DEFAULTS = defaults()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of one run. Sizes are in the kernel's notation (24M); `exact` is virtual time; `timeout` is in
-    seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
-    unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one from a folder or a size),
-    `disk_kind` its kind in the guest; `disk_kept`: changes go into the image; `memory` is the file that
-    holds the guest's memory, if it has one."""
-
-    vm: str = DEFAULTS["VM"]
-    mem: str = DEFAULTS["MEM"]
-    swap: str = DEFAULTS["SWAP"]
-    frames: str = ""
-    run: str = ""
-    seed: str = ""
-    exact: bool = DEFAULTS["EXACT"] == "1"
-    telemetry: str = ""
-    cmdline: str = ""
-    timeout: float = float(DEFAULTS["TIMEOUT"])
-    gdb_port: int = int(DEFAULTS["GDBPORT"])
-    qemu_flags: str = ""
-    image: Path = ROOT
-    prefix: tuple[str, ...] = ()
-    disk: str = ""
-    disk_kind: str = DEFAULTS["DISK_KIND"]
-    disk_kept: bool = True
-    memory: str = ""
-
-
-def size_bytes(text: str, name: str) -> int:
-    """Bytes of `24M`, `65536K`, `1G` or a plain number. Raises BadSetting, which names the variable."""
-    match = re.fullmatch(r"(\d+)([KMG]?)", text, re.IGNORECASE)
-    if not match:
-        raise BadSetting(f"{name}={text} is not a size; write it as 24M (K, M, G, or bytes)")
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()]
-
-
-def number(text: str, name: str) -> str:
-    """`text`. Raises BadSetting unless it is empty or a whole number."""
-    if not re.fullmatch(r"\d*", text):
-        raise BadSetting(f"{name}={text} is not a whole number")
-    return text
-
-
-def settings_from(env: Mapping[str, str]) -> Settings:
-    """Settings from make's variables; what is absent or empty keeps its default."""
-    given = {name: env.get(name) or default for name, default in DEFAULTS.items()}
-    for name in ("VM", "SWAP", "CMDLINE", "QEMUFLAGS", "TELEMETRY", "DISK", "DISK_KIND"):
-        if re.search(r"[\0-\x1f\x7f]", given[name]):
-            raise BadSetting(f"{name} may not contain control characters, such as the end of a line")
-    if given["EXACT"] not in ("0", "1"):
-        raise BadSetting(f"EXACT={given['EXACT']}: it must be 1 (virtual time, reproducible) or 0 (wall-clock time)")
-    try:
-        shlex.split(given["QEMUFLAGS"])
-    except ValueError:
-        raise BadSetting(f"QEMUFLAGS={given['QEMUFLAGS']}: a quote is not closed") from None
-    if not Path(os.path.abspath(given["TELEMETRY"])).parent.is_dir():
-        raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: there is no such folder")
-    if given["TELEMETRY"] and Path(given["TELEMETRY"]).is_dir():
-        raise BadSetting(f"TELEMETRY={given['TELEMETRY']}: it is a folder; name a file")
-    return Settings(
-        vm=given["VM"],
-        mem=given["MEM"],
-        swap=given["SWAP"],
-        frames=number(given["FRAMES"], "FRAMES"),
-        run=given["RUN"],
-        seed=number(given["SEED"], "SEED"),
-        exact=given["EXACT"] == "1",
-        telemetry=given["TELEMETRY"],
-        cmdline=given["CMDLINE"],
-        timeout=float(number(given["TIMEOUT"], "TIMEOUT")),
-        gdb_port=int(number(given["GDBPORT"], "GDBPORT")),
-        qemu_flags=given["QEMUFLAGS"],
-        disk=given["DISK"],
-        disk_kind=given["DISK_KIND"],
-        image=reference_image.chosen(given, ROOT),
-    )
-
-
 def prepared(s: Settings) -> Settings:
     """The settings with an image if the disk is a folder or a size. Raises BadSetting if it cannot be used."""
     disk.check(s.disk, s.disk_kind)
-    return replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
+    disk.check(s.disk2, s.disk_kind, "DISK2")
+    s = replace(s, disk=disk.image_of(s.disk, IMAGES)) if s.disk else s
+    return replace(s, disk2=disk.image_of(s.disk2, IMAGES / "2")) if s.disk2 else s
 
 
 def command_line(s: Settings) -> str:
@@ -180,6 +97,8 @@ def command_line(s: Settings) -> str:
     words += [f"seed={s.seed}"] if s.seed else []
     words += ["exact"] if s.exact else []
     words += disk.parameters(s.disk, s.disk_kind, image_at(s)) if s.disk else []
+    if s.disk2 and s.disk_kind not in disk.REAL:
+        words += disk.parameters(s.disk2, disk.without_cache(s.disk_kind), image2_at(s))
     words += disk.mounted(s.disk_kind, disk_index(s), s.cmdline) if s.disk else []
     words += [s.cmdline] if s.cmdline else []
     line = " ".join(words)
@@ -216,12 +135,15 @@ def disk_arguments(s: Settings) -> list[str]:
     IDE, is the other unit.
     """
     unit, size = real_disk(s)
+    if unit and s.disk2 and s.disk_kind == "ide":
+        raise BadSetting(f"DISK2={s.disk2}: there are two IDE disks at most, and SWAP={s.swap} is one")
     words = []
     if unit:
         store = f"driver=null-co,read-zeroes=on,size={size},snapshot=on"
         words += ["-drive", f"if=ide,index={DISKS.index(unit)},{store},werror=report,rerror=report"]
     if s.disk and s.disk_kind in disk.REAL:
         words += disk.drive(s.disk, s.disk_kind, disk_index(s))
+        words += disk.drive(s.disk2, s.disk_kind, 1) if s.disk2 else []
     elif s.disk:
         words += disk.memory_arguments(s.memory or "MEMORY", machine_mib(s))
     return words
@@ -243,11 +165,18 @@ def image_at(s: Settings) -> int:
     return -(-(size_bytes(s.mem, "MEM") + store) // PAGE) * PAGE
 
 
+def image2_at(s: Settings) -> int:
+    """The address of a second modelled disk's image: above the first one, and the cache of that."""
+    end = image_at(s) + disk.size_of(s.disk) + (BIOS if "cache=" in s.disk_kind else 0)
+    return -(-end // PAGE) * PAGE
+
+
 def machine_mib(s: Settings) -> int:
     """The machine's memory, MiB: what the kernel manages and, above it, the contents of modelled disks."""
     if not s.disk or s.disk_kind in disk.REAL:
         return -(-(image_at(s) + MARGIN) // MIB)
-    total = -(-(image_at(s) + disk.size_of(s.disk) + BIOS) // MIB)
+    end = image2_at(s) + disk.size_of(s.disk2) if s.disk2 else image_at(s) + disk.size_of(s.disk)
+    total = -(-(end + BIOS) // MIB)
     if total > MOST_MEMORY:
         raise BadSetting(f"DISK={s.disk}: with it the machine would have {total} MiB of memory, {MOST_MEMORY} at most")
     return total
@@ -316,7 +245,8 @@ def disk_in_memory(s: Settings) -> Iterator[Settings]:
     if not s.disk or s.disk_kind in disk.REAL:
         yield s
         return
-    with disk.memory(s.disk, image_at(s), machine_mib(s), s.disk_kept) as path:
+    images = {image_at(s): s.disk} | ({image2_at(s): s.disk2} if s.disk2 else {})
+    with disk.memory(images, machine_mib(s), s.disk_kept) as path:
         yield replace(s, memory=path)
 
 
@@ -446,10 +376,12 @@ def chosen(s: Settings, gdb: bool, iso: bool) -> tuple[int, int]:
 
 
 def say_where(given: Settings, s: Settings) -> None:
-    """Print the path of the image that was made from a folder, with the guest's changes."""
-    if given.disk and s.disk != os.path.abspath(given.disk):
-        image = os.path.relpath(s.disk)
-        print(f"tidemark: {image} is the disk as the guest left it; DISK={image} continues with it", file=sys.stderr)
+    """Print the path of each image that was made from a folder, with the guest's changes."""
+    for name, before, after in (("DISK", given.disk, s.disk), ("DISK2", given.disk2, s.disk2)):
+        if before and after != os.path.abspath(before):
+            image = os.path.relpath(after)
+            text = f"{image} is the disk as the guest left it; {name}={image} continues with it"
+            print(f"tidemark: {text}", file=sys.stderr)
 
 
 def hang_up(signum: int, frame: object) -> None:

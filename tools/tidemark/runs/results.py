@@ -30,7 +30,7 @@ SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
 RAW = (TELEMETRY, CONSOLE)
 OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port", "memory")
-OF_DISKS = ("disk", "disk_kind", "disk_kept")
+OF_DISKS = ("disk", "disk_kind", "disk2", "disk_kept")
 
 
 @dataclass
