@@ -100,6 +100,11 @@ gdb:
 qemu-iso: iso
 	@$(PYTHON) -m tidemark.machine.qemu --iso
 
+image: all
+	@$(PYTHON) -m debian image
+image-list:
+	@$(PYTHON) -m debian list
+
 sim:
 	@$(PYTHON) -m tidemark.cli sim --vm "$$VM" $(if $(FRAMES),--frames "$$FRAMES") $(if $(EXPLAIN),--explain) \
 		$(if $(FAST),--fast) -- "$$TRACE"
@@ -149,13 +154,13 @@ doctor:
 	@tools/setup.sh --doctor
 clean:
 	@[ ! -d build ] || tools/locked.sh find build -mindepth 1 -maxdepth 1 \
-		! -name 'musl*' ! -name venv ! -name npm ! -name .lock -exec rm -rf {} +
+		! -name 'musl*' ! -name venv ! -name npm ! -name debian ! -name .lock -exec rm -rf {} +
 help:
 	@cat tools/help.txt && awk -f tools/tidemark/machine/variables.awk tools/tidemark/machine/variables.txt
 .DEFAULT:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso sim lab grade hand-in quiz release reference check
+.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso image image-list sim lab grade hand-in quiz release reference check
 .PHONY: soak qemus hosts figures coverage doctor clean help
 .SUFFIXES:

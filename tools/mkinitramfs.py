@@ -60,6 +60,20 @@ def with_file(packed: bytes, name: str, data: bytes) -> bytes:
     return body + bytes(-len(body) % 512)
 
 
+def entries_of(packed: bytes) -> dict[str, Entry]:
+    """The members of an archive of archive(), by name."""
+    found, at = {}, 0
+    while True:
+        fields = [int(packed[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i in range(13)]
+        begin, name_length, length = at + 110, fields[11], fields[6]
+        name = packed[begin : begin + name_length - 1].decode()
+        if name == TRAILER:
+            return found
+        data = (begin + name_length + 3) & ~3
+        found[name] = Entry(fields[1], packed[data : data + length], (fields[9], fields[10]))
+        at = (data + length + 3) & ~3
+
+
 def skeleton(root: Path) -> dict[str, Entry]:
     """Files and directories below `root`; a file is executable if it is for its owner."""
     found = {}

@@ -45,6 +45,7 @@ version_of() {
 	venv) python3 -c 'import venv, ensurepip' 2>/dev/null && echo present ;;
 	sanitizers) host_compiler_links_sanitized && echo present ;;
 	hostcc) have cc && echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
+	keyring) [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] && echo present ;;
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	mke2fs) PATH=$PATH:/usr/sbin:/sbin mke2fs -V 2>&1 ;;
@@ -82,6 +83,7 @@ table() {
 	node - page nodejs
 	npm - page npm
 	clang 11 page clang
+	keyring - keyring debian-archive-keyring
 	wasm-ld 11 page lld
 	ccache 3.7 cache ccache
 	debootstrap 1.0.100 hosts debootstrap debian-archive-keyring
@@ -99,6 +101,8 @@ purposes() {
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
 		sim) echo build lab host ;;
+		image) echo build disk ;;
+		image-list) echo build keyring ;;
 		hand-in | quiz) echo build lab ;;
 		hosts) echo build hosts ;;
 		reference) echo build run ;;
@@ -221,10 +225,10 @@ doctor() {
 }
 
 # Without these, everything else works.
-optional() { [ "$1" = iso ] || [ "$1" = cache ] || [ "$1" = hosts ]; }
+optional() { [ "$1" = iso ] || [ "$1" = cache ] || [ "$1" = hosts ] || [ "$1" = keyring ]; }
 
 goal_of() {
-	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; debug) echo gdb ;; iso | lab | page | book | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
+	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; keyring) echo image-list ;; debug) echo gdb ;; iso | lab | page | book | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
 if [ "${1:-}" = --doctor ]; then

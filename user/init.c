@@ -10,8 +10,11 @@
 	"The first process, started by the kernel. With COMMAND, one word that may hold a whole\n" \
 	"command line: run it and power off with its status. Otherwise: a shell on the console.\n"
 
-/* Runs the commands on the standard input of `make qemu` without a terminal. */
-#define SESSION "sh -v /stdin"
+/* How the commands on the standard input of `make qemu` begin to run without a terminal. */
+#define SESSION "sh -v /"
+
+/* The shell on the console, if the disk that is mounted on / has it; otherwise /bin/sh. */
+#define SHELL "/bin/bash"
 
 /*
  * Executes a plain command without a shell, so that a measured run has no process besides the
@@ -63,6 +66,7 @@ static int run(char *command)
 		take_terminal();
 		if (command)
 			exec_command(command);
+		execl(SHELL, "bash", "-i", NULL);
 		execl("/bin/sh", "sh", "-i", NULL);
 		warn_errno("/bin/sh");
 		_exit(127);
@@ -127,7 +131,7 @@ int main(int argc, char **argv)
 	setenv("HOME", "/", 1);
 	setenv("TERM", "vt100", 0);
 	if (argc > 1) {
-		if (!strcmp(argv[1], SESSION))
+		if (!strncmp(argv[1], SESSION, strlen(SESSION)))
 			print_banner();
 		status = run(argv[1]);
 		power_off(status < 0 ? 1 : status_code(status));

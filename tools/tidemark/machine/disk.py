@@ -206,6 +206,19 @@ def parameters(image: str, kind: str, at: int) -> Sequence[str]:
     return [f"disk={kind},at={at},size={size_of(image)}"]
 
 
+def with_root(given: Mapping[str, str]) -> str:
+    """CMDLINE, and with ROOT=1 the word that mounts DISK on /. Raises BadSetting if there is no disk."""
+    if given["ROOT"] not in ("", "0", "1"):
+        raise BadSetting(f"ROOT={given['ROOT']}: it is 1, the disk becomes /; or 0 or nothing, the disk is on /mnt")
+    if given["ROOT"] != "1":
+        return given["CMDLINE"]
+    if not given["DISK"]:
+        raise BadSetting("ROOT=1 needs a disk: make image, then DISK=build/image.ext2")
+    kind = given["DISK_KIND"]
+    unit = "b" if kind == "ide" and given["SWAP"].startswith("hda") else "a"
+    return f"root={REAL.get(kind, 'sd')}{unit} {given['CMDLINE']}".strip()
+
+
 def mounted(kind: str, index: int, others: str) -> Sequence[str]:
     """The word on the kernel's command line that mounts the disk on /mnt; none if other words give its root or mount.
     `index`: is it the first or the second disk of its kind?"""

@@ -46,8 +46,8 @@ INITRD = "build/initramfs.cpio"
 ISO = "build/tidemark.iso"
 
 # A session without a terminal: the guest's file of its commands, the shell that runs them, and their largest size.
-TYPED = "stdin"
-SESSION = f"sh -v /{TYPED}"
+# A root on a disk hides the archive's root, not /dev.
+TYPED, TYPED_DEV = "stdin", "dev/typed"
 MAX_TYPED = 1 << 20
 
 MIB = 1 << 20
@@ -317,13 +317,14 @@ def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
     The text is a file in the guest from the start: input from the serial port would depend on when the host sends it:
     the run would not repeat. QEMU reads the archive from an unnamed file whose descriptor is always the same.
     """
-    with_typed = mkinitramfs.with_file((s.image / INITRD).read_bytes(), TYPED, text)
+    name = TYPED_DEV if "root=" in s.cmdline else TYPED
+    with_typed = mkinitramfs.with_file((s.image / INITRD).read_bytes(), name, text)
     with open(os.memfd_create(TYPED), "wb") as memory:
         memory.write(with_typed)
         memory.flush()
         fd = fcntl.fcntl(memory, fcntl.F_DUPFD, 100)
     try:
-        return run_command(replace(s, run=SESSION), out, initrd=f"/proc/self/fd/{fd}", keep=(fd,))
+        return run_command(replace(s, run=f"sh -v /{name}"), out, initrd=f"/proc/self/fd/{fd}", keep=(fd,))
     finally:
         os.close(fd)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.machine import reference_image
+from tidemark.machine import disk, reference_image
 from tidemark.machine.disk import BadSetting
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,7 +96,7 @@ def settings_from(env: Mapping[str, str]) -> Settings:
         seed=number(given["SEED"], "SEED"),
         exact=given["EXACT"] == "1",
         telemetry=given["TELEMETRY"],
-        cmdline=given["CMDLINE"],
+        cmdline=disk.with_root(given),
         timeout=float(number(given["TIMEOUT"], "TIMEOUT")),
         gdb_port=int(number(given["GDBPORT"], "GDBPORT")),
         qemu_flags=given["QEMUFLAGS"],
