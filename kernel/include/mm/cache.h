@@ -168,8 +168,6 @@ int cache_make_writable(struct inode *inode, struct page *page);
 void cache_unmap(struct page *page);
 /* sectors: one bit for each sector that differs from the device. The very first call may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
-/* Is the page in use, or not clean? */
-bool cache_page_in_use(const struct page *page);
 /* Writes the page and dirty neighbours. Calls reclaim_write_done once, when the write is over. May sleep. */
 void cache_write_for_reclaim(struct page *page);
 /* Evicts a page, clean and not in use; leaves its shadow in the tree, or, of shared memory, its slot. */

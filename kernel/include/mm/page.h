@@ -153,6 +153,13 @@ static inline void page_get(struct page *p)
 	p->count++;
 }
 
+/* Number of references that keep the page in memory: of entries that map it, of the swap cache, and of its
+ * file. Any more are those of users who work on it now. */
+static inline u32 page_keepers(const struct page *p)
+{
+	return p->mapcount + page_test(p, PG_swapcache) + page_test(p, PG_filecache);
+}
+
 /* Sleeps until the read in progress (PG_locked) has ended. */
 void page_wait_unlocked(struct page *p);
 
