@@ -6,7 +6,7 @@
  * mapcount  the number of page-table entries that map the page.
  *
  * An anonymous page records where it is mapped as (family, index): at virtual page number `index`
- * of some address spaces of a family (mm/rmap.h). A page in the swap cache also records its slot.
+ * of some address spaces of a family, unless mremap has moved it there (mm/rmap.h). A page in the swap cache also records its slot.
  * All fields are used in task context only, unless marked "irq".
  */
 #ifndef MM_PAGE_H

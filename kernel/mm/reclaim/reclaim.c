@@ -15,7 +15,6 @@
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
-#include "lib/assert.h"
 #include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/oom.h"
@@ -105,13 +104,6 @@ static bool in_use(const struct page *page)
 	return page->mapcount || page->count > page_keepers(page) + 1 || page->flags & used;
 }
 
-static void note_evicted(struct page *page)
-{
-	policy_call_evicted(page, page_id_of(page));
-	stat_count(pgevict);
-	evicted_ns = evicted_ns ?: clock_ns();
-}
-
 u64 reclaim_first_eviction_ns(void)
 {
 	u64 first = evicted_ns;
@@ -147,7 +139,9 @@ static void finish_evict(struct page *page)
 		rescue(page);
 		return;
 	} else {
-		note_evicted(page);
+		policy_call_evicted(page, page_id_of(page));
+		stat_count(pgevict);
+		evicted_ns = evicted_ns ?: clock_ns();
 		if (page_test(page, PG_filecache))
 			cache_evict(page);
 		else

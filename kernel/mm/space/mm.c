@@ -109,6 +109,7 @@ static int copy_region(struct mm_struct *child, struct vm_area_struct *vma)
 		       vma->pgoff);
 	if (!copy)
 		return -ENOMEM;
+	vma_set_moved(copy, vma->moved);
 	vma_insert(copy);
 	return copy_range(child, vma);
 }
