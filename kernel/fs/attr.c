@@ -63,11 +63,15 @@ int vfs_utimes(struct inode *inode, u64 atime_ns, u64 mtime_ns)
 
 bool inode_runs(const struct inode *inode)
 {
-	const struct vm_area_struct *vma;
+	struct interval *i;
 
-	list_for_each_entry(vma, &inode->cache.regions, mapping)
+	for_each_interval(i, &inode->cache.regions, 0, ~0u)
+	{
+		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
+
 		if (vma->start <= vma->mm->start_code && vma->mm->start_code < vma->end)
 			return true;
+	}
 	return false;
 }
 

@@ -133,11 +133,10 @@ long shm_get(u32 key, u32 size, u32 flags)
 
 static u32 nr_attached(const struct segment *s)
 {
-	const struct list_head *at;
+	struct interval *i;
 	u32 nr = 0;
 
-	for (at = s->inode->cache.regions.next; at != &s->inode->cache.regions; at = at->next)
-		nr++;
+	for_each_interval(i, &s->inode->cache.regions, 0, ~0u) nr++;
 	return nr;
 }
 

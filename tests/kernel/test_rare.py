@@ -148,6 +148,15 @@ def test_what_is_in_the_swap_area(tmp_path: Path) -> None:
     run.check_lines([r"^R swapped checks=\d+ failures=0$", "^ok$"])
 
 
+@pytest.mark.parametrize("vm", ["2q", "linux20", "mglru"])
+def test_mremap_moves_what_others_still_find(tmp_path: Path, vm: str) -> None:
+    """linux20 looks at the pages of a process in the order of their addresses."""
+    run = run_program(tmp_path, "moved", mem="12M", swap="sim:ssd", vm=vm).check_exit()
+    run.check_lines([r"^R moved checks=\d+ failures=0$", "^ok$"])
+    linux = subprocess.run([qemu.ROOT / "build/user/moved"], capture_output=True, text=True)
+    assert re.fullmatch(r"R moved checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
+
+
 def test_proc_can_be_read() -> None:
     reads = "; ".join(f"cat /proc/{name}; echo" for name in TEXTS)
     run = boot(f"ls /proc; ls /proc/1; {reads}", cmdline="profile_hz=0").check_exit()

@@ -8,6 +8,7 @@
 #ifndef MM_CACHE_H
 #define MM_CACHE_H
 
+#include "lib/interval.h"
 #include "lib/list.h"
 #include "lib/radix.h"
 #include "types.h"
@@ -47,7 +48,7 @@ struct page_cache { /* in struct inode */
 	u32 store; /* page_id.store of its pages, set with the first page; 0: not yet */
 	const struct cache_ops *ops; /* NULL: no store, and no policy sees its pages */
 	struct block_device *bdev;   /* the device on which extents lie */
-	struct list_head regions;    /* of vm_area_struct.mapping: the regions that map it */
+	struct rb_root regions;      /* of vm_area_struct.mapping: the regions that map it */
 	struct list_head dirty;      /* if nr_dirty: in the list of dirty files; shared memory, if
 					nr_swapped: in the list of files with pages in swap */
 	u64 dirtied_ns; /* machine time at which its first dirty page became dirty */
@@ -72,7 +73,6 @@ enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };
 /* Initializes the cache of a new inode, which is all zero otherwise. */
 static inline void cache_init(struct page_cache *cache)
 {
-	INIT_LIST_HEAD(&cache->regions);
 	INIT_LIST_HEAD(&cache->dirty);
 }
 
@@ -173,8 +173,6 @@ int cache_make_writable(struct inode *inode, struct page *page);
 void cache_unmap(struct page *page);
 /* sectors: one bit for each sector that differs from the device. The very first call may sleep. */
 void cache_set_dirty(struct page *page, u32 sectors);
-/* Is the page in use, or not clean? */
-bool cache_page_in_use(const struct page *page);
 /* Writes the page and dirty neighbours. Calls reclaim_write_done once, when the write is over. May sleep. */
 void cache_write_for_reclaim(struct page *page);
 /* Evicts a page, clean and not in use; leaves its shadow in the tree, or, of shared memory, its slot. */

@@ -7,8 +7,8 @@
 #define MM_MM_H
 
 #include "arch/mmu.h"
+#include "lib/interval.h"
 #include "lib/list.h"
-#include "lib/rbtree.h"
 #include "mm/cache.h"
 #include "mm/policy_mm.h"
 #include "sched/acct.h"
@@ -49,7 +49,9 @@ struct vm_area_struct {
 	struct list_head list;
 	u32 pgoff;           /* page of the file that is mapped at start */
 	struct inode *inode; /* with a reference; NULL: anonymous */
-	struct list_head mapping; /* with an inode: node in its cache's regions */
+	struct interval mapping; /* with an inode: its pages, in its cache's regions */
+	u32 moved; /* pages by which mremap has moved it upwards, modulo 2^32 (mm/rmap.h) */
+	struct interval home; /* if moved: its pages before that, in its family's moved regions */
 	struct readahead ahead;
 	const struct vm_operations *ops;
 };

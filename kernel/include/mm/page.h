@@ -6,7 +6,7 @@
  * mapcount  the number of page-table entries that map the page.
  *
  * An anonymous page records where it is mapped as (family, index): at virtual page number `index`
- * of some address spaces of a family (mm/rmap.h). A page in the swap cache also records its slot.
+ * of some address spaces of a family, unless mremap has moved it there (mm/rmap.h). A page in the swap cache also records its slot.
  * All fields are used in task context only, unless marked "irq".
  */
 #ifndef MM_PAGE_H
@@ -151,6 +151,13 @@ static inline u32 page_zone_index(const struct page *p)
 static inline void page_get(struct page *p)
 {
 	p->count++;
+}
+
+/* Number of references that keep the page in memory: of entries that map it, of the swap cache, and of its
+ * file. Any more are those of users who work on it now. */
+static inline u32 page_keepers(const struct page *p)
+{
+	return p->mapcount + page_test(p, PG_swapcache) + page_test(p, PG_filecache);
 }
 
 /* Sleeps until the read in progress (PG_locked) has ended. */

@@ -5,8 +5,13 @@
  * only record its virtual page number and its family: the address spaces that descend from one
  * execve. The walk looks at that address in each member's page table, beginning with the owner,
  * which faulted the page in, and ends when it has seen mapcount entries. (This is the "anonmm"
- * design of Hugh Dickins' 2004 patches; Linux chose anon_vma instead because mremap moves pages.
- * Here mremap copies.) Thus page-table entries are found without maintaining any list of them.
+ * design of Hugh Dickins' 2004 patches; Linux chose anon_vma instead.) Thus page-table entries are
+ * found without maintaining any list of them.
+ *
+ * mremap moves a page away from that address in one process, while relatives still map it there. So the
+ * page keeps its number, its home, and the region remembers by how much it has been moved. The family has
+ * an interval tree of its moved regions by home; the walk looks there, too. A process without relatives has
+ * no need of that: mremap gives its pages new numbers (mm/space/mremap.c).
  */
 #ifndef MM_RMAP_H
 #define MM_RMAP_H
@@ -17,6 +22,7 @@
 
 struct anon_family {
 	struct list_head mms; /* of mm_struct.family_node */
+	struct rb_root moved; /* of vm_area_struct.home */
 };
 
 /* Creates a new family with mm as its only member. Returns 0 or -ENOMEM. */
@@ -24,11 +30,14 @@ int family_create(struct mm_struct *mm);
 void family_join(struct mm_struct *child, struct mm_struct *parent);
 void family_leave(struct mm_struct *mm); /* the last member frees the family */
 
-/* Records that mm maps the anonymous page at addr: sets family, index, owner, mapcount, RSS. The
+/* Records that the region maps the anonymous page at addr: sets family, index, owner, mapcount, RSS. The
  * caller writes the entry and holds the reference that becomes the entry's. */
-void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr);
-/* Called when the owner gives the page up while other processes still use it: passes ownership on. */
+void page_add_anon(struct page *page, struct vm_area_struct *vma, u32 addr);
+/* Called when the owner gives the page up: passes ownership on to a process that still maps it, if any. */
 void page_disown(struct page *page);
+
+/* The virtual page number of an anonymous page in its owner (mm/space/mremap.c). */
+u32 vpn_in_owner(const struct page *page);
 
 struct rmap_entry {
 	struct mm_struct *mm;
@@ -46,8 +55,8 @@ static inline pte_t *entry_of(const struct page *page, struct mm_struct *mm, u32
 	return pte;
 }
 
-/* Returns mm's entry that maps the anonymous page (present or trapped), or NULL. Inline, since
- * every test of an accessed bit calls it. */
+/* Returns mm's entry that maps the anonymous page (present or trapped), or NULL: then look for it with
+ * rmap_walk, since mremap may have moved it. Inline, since every test of an accessed bit calls it. */
 static inline pte_t *rmap_entry(const struct page *page, struct mm_struct *mm)
 {
 	return entry_of(page, mm, page->index << PAGE_SHIFT);

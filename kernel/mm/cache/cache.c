@@ -376,13 +376,6 @@ void cache_forget_evicted(struct inode *inode)
 		}
 }
 
-bool cache_page_in_use(const struct page *page)
-{
-	u32 used = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_young;
-
-	return page->flags & used || page->mapcount;
-}
-
 u32 cache_shrink_range(struct inode *inode, u32 first, u32 last)
 {
 	u32 busy = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_isolated;

@@ -90,25 +90,12 @@ bool cache_note_neighbour(struct page *page, struct mm_struct *mm)
 	return true;
 }
 
-static void first_user(struct rmap_entry *e, void *arg)
-{
-	struct mm_struct **mm = arg;
-
-	if (!*mm)
-		*mm = e->mm;
-}
-
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used)
 {
-	struct mm_struct *heir = NULL;
-
 	if (used)
 		page_set(page, PG_young);
-	if (page->owner != mm)
-		return;
-	if (page->mapcount)
-		rmap_walk(page, first_user, &heir);
-	policy_call_moved(page, heir);
+	if (page->owner == mm)
+		page_disown(page);
 }
 
 static void empty_entry(struct rmap_entry *e, void *arg)

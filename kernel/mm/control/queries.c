@@ -6,6 +6,7 @@
 #include "mm/mm.h"
 #include "mm/policy_core.h"
 #include "mm/reclaim.h"
+#include "mm/rmap.h"
 #include "mm/swap.h"
 #include "mm/frames.h"
 #include "mm/zone.h"
@@ -29,14 +30,14 @@ bool page_is_mapped(const struct page *page)
 
 bool page_is_executable(const struct page *page)
 {
-	struct vm_area_struct *vma;
+	u32 index = page->file_index;
+	struct interval *i;
 
 	if (!page_test(page, PG_filecache) || !page->mapcount)
 		return false;
-	list_for_each_entry(vma, &page->inode->cache.regions, mapping)
-		if (vma->flags & VM_EXEC &&
-		    page->file_index - vma->pgoff < (vma->end - vma->start) >> PAGE_SHIFT)
-			return true;
+	for_each_interval(i, &page->inode->cache.regions, index,
+			  index) if (rb_entry(i, struct vm_area_struct, mapping)->flags &
+				     VM_EXEC) return true;
 	return false;
 }
 
@@ -52,7 +53,9 @@ struct page_id page_id_of(const struct page *page)
 
 u32 page_vpn(const struct page *page)
 {
-	return page->index;
+	const struct mm_struct *mm = page_test(page, PG_anon) ? page->owner : NULL;
+
+	return mm && !RB_EMPTY_ROOT(&mm->family->moved) ? vpn_in_owner(page) : page->index;
 }
 
 u32 vm_slots(void)

@@ -15,7 +15,6 @@
 #include "mm/reclaim.h"
 
 #include "drivers/block.h"
-#include "lib/assert.h"
 #include "mm/cache.h"
 #include "mm/guard_core.h"
 #include "mm/oom.h"
@@ -33,8 +32,8 @@
 #define RESCUE_PATIENCE_NS 1000000000ull
 
 static LIST_HEAD(done); /* irq: of struct page.lru; pages whose writes have ended */
-static u32 nr_writing, nr_failed; /* pages sent: not finished yet; failed to be written */
-static u32 nr_writing_files; /* those of nr_writing that belong to files */
+static u32 nr_writing, nr_swapping,
+	nr_failed; /* pages sent: not finished; those to swap; not written */
 static u64 nr_reclaimed, evicted_ns; /* evicted_ns: first eviction since it was read; 0: none */
 static int worst_priority = DEF_PRIORITY;
 static u32 nr_given, nr_to_evict; /* pages that select gave in the last pass, and to evict */
@@ -60,7 +59,7 @@ u32 reclaim_nr_writing(void)
 
 u32 reclaim_nr_swapping(void)
 {
-	return nr_writing - nr_writing_files;
+	return nr_swapping;
 }
 
 u64 reclaim_nr_freed(void)
@@ -83,16 +82,26 @@ static void give_back(struct page *page, enum vm_put why)
 	page_put(page);
 }
 
-static bool in_use(const struct page *page)
+/* Is the store of the page's data the swap area, rather than its file? */
+static inline bool lives_in_swap(const struct page *page)
 {
-	return page->mapcount || page->count > 2 || page_test(page, PG_dirty);
+	return !page_test(page, PG_filecache) || page_test(page, PG_shmem);
 }
 
-static void note_evicted(struct page *page)
+/* Has every user exited, or has the page been truncated away? */
+static bool is_unneeded(const struct page *page)
 {
-	policy_call_evicted(page, page_id_of(page));
-	stat_count(pgevict);
-	evicted_ns = evicted_ns ?: clock_ns();
+	if (page_test(page, PG_filecache))
+		return !page->inode;
+	return !page->mapcount && !swap_count(page->slot);
+}
+
+/* Has a task used the page since it was unmapped? One reference is reclaim's. */
+static bool in_use(const struct page *page)
+{
+	u32 used = 1u << PG_locked | 1u << PG_dirty | 1u << PG_writeback | 1u << PG_young;
+
+	return page->mapcount || page->count > page_keepers(page) + 1 || page->flags & used;
 }
 
 u64 reclaim_first_eviction_ns(void)
@@ -113,82 +122,51 @@ static void count_freed(struct page *page)
 		stat_count(pgsteal_direct);
 }
 
-/* Frees the unmapped, clean page of a file. Meanwhile it may have been truncated away or used again. */
-static void finish_evict_file(struct page *page)
+static void rescue(struct page *page)
 {
-	bool slot = page_test(page, PG_swapcache); /* shared memory */
-
-	if (!page->inode) {
-		policy_drop_isolated(page);
-		if (slot)
-			swap_cache_del(page);
-	} else if (page->count > 2u + slot || cache_page_in_use(page)) {
-		stat_count(pgrescued);
-		if (!page->mapcount)
-			page->owner = NULL;
-		give_back(page, VM_PUT_USED);
-		return;
-	} else {
-		note_evicted(page);
-		cache_evict(page);
-	}
-	count_freed(page);
-	page_put(page);
+	stat_count(pgrescued);
+	if (page_test(page, PG_filecache) && !page->mapcount)
+		page->owner = NULL;
+	give_back(page, VM_PUT_USED);
 }
 
 /* Frees the frame of an unmapped, clean page, unless the page has been used meanwhile. */
 static void finish_evict(struct page *page)
 {
-	u32 slot = page->slot;
-
-	if (!swap_count(slot) && !page->mapcount) { /* every user has exited */
+	if (is_unneeded(page)) {
 		policy_drop_isolated(page);
 	} else if (in_use(page)) {
-		stat_count(pgrescued);
-		give_back(page, VM_PUT_USED);
+		rescue(page);
 		return;
 	} else {
-		swap_note_eviction(slot);
-		note_evicted(page);
+		policy_call_evicted(page, page_id_of(page));
+		stat_count(pgevict);
+		evicted_ns = evicted_ns ?: clock_ns();
+		if (page_test(page, PG_filecache))
+			cache_evict(page);
+		else
+			swap_note_eviction(page->slot);
 	}
 	count_freed(page);
-	swap_cache_del(page);
+	if (page_test(page, PG_swapcache))
+		swap_cache_del(page);
 	page_put(page);
-}
-
-static void finish_write_file(struct page *page)
-{
-	bool laundering = page_test_and_clear(page, PG_laundering);
-
-	bool failed = page_test_and_clear(page, PG_error);
-
-	nr_failed += failed;
-	if (failed && page_test(page, PG_shmem))
-		page_set(page, PG_dirty);
-	if (failed && page->inode)
-		give_back(page, VM_PUT_IOERR);
-	else if (laundering && page->inode)
-		give_back(page, VM_PUT_DONE);
-	else
-		finish_evict_file(page);
 }
 
 static void finish_write(struct page *page)
 {
 	bool laundering = page_test_and_clear(page, PG_laundering);
+	bool failed = page_test_and_clear(page, PG_error), swapped = lives_in_swap(page);
 
-	if (page_test_and_clear(page, PG_error)) {
-		nr_failed++;
+	nr_writing--;
+	nr_swapping -= swapped;
+	nr_failed += failed;
+	if (failed && swapped)
 		page_set(page, PG_dirty);
-		if (!swap_count(page->slot) && !page->mapcount)
-			finish_evict(page);
-		else
-			give_back(page, VM_PUT_IOERR);
-	} else if (laundering && (page->mapcount || swap_count(page->slot))) {
-		give_back(page, VM_PUT_DONE);
-	} else {
+	if (is_unneeded(page) || !(failed || laundering))
 		finish_evict(page);
-	}
+	else
+		give_back(page, failed ? VM_PUT_IOERR : VM_PUT_DONE);
 }
 
 static struct page *next_done(void)
@@ -208,15 +186,8 @@ void reclaim_finish_writes(void)
 {
 	struct page *page;
 
-	while ((page = next_done())) {
-		nr_writing--;
-		if (page_test(page, PG_filecache)) {
-			nr_writing_files -= !page_test(page, PG_shmem);
-			finish_write_file(page);
-		} else {
-			finish_write(page);
-		}
-	}
+	while ((page = next_done()))
+		finish_write(page);
 }
 
 static void unmap_entry(struct rmap_entry *e, void *arg)
@@ -268,92 +239,71 @@ static bool give_slot(struct page *page)
 	return true;
 }
 
+/* The page's store writes it, and calls reclaim_write_done at the end. */
 static void send(struct page *page)
 {
-	page_clear(page, PG_dirty);
 	nr_writing++;
+	if (!lives_in_swap(page)) {
+		cache_write_for_reclaim(page);
+		return;
+	}
+	nr_swapping++;
+	if (page_test(page, PG_filecache))
+		cache_protect(page);
+	page_clear(page, PG_dirty);
 	swap_write(page);
 }
 
-static bool launder(struct page *page)
+static bool must_be_written(const struct page *page)
 {
-	rmap_walk(page, clean_entry, page);
-	if (!page_test(page, PG_dirty)) {
+	return page->flags & (1u << PG_dirty | 1u << PG_writeback);
+}
+
+static void launder(struct page *page)
+{
+	if (!page_test(page, PG_filecache))
+		rmap_walk(page, clean_entry, page);
+	if (!must_be_written(page)) {
 		give_back(page, VM_PUT_DONE);
-		return false;
+		return;
 	}
 	stat_count(pglaunder);
 	page_set(page, PG_laundering);
 	send(page);
-	return false;
 }
 
-static void send_file(struct page *page)
+/* A page of a file loses its owner unless it is freed at once: the owner does not see the page any more,
+ * and may end meanwhile. An anonymous page's owner still has the entry. */
+static void unmap(struct page *page, enum vm_act act)
 {
-	if (page_test(page, PG_shmem)) {
-		cache_protect(page);
-		send(page);
+	if (!page_test(page, PG_filecache)) {
+		rmap_walk(page, unmap_entry, page);
 		return;
-	}
-	nr_writing++;
-	nr_writing_files++;
-	cache_write_for_reclaim(page);
-}
-
-static bool work_on_file(struct page *page, enum vm_act act)
-{
-	bool dirty;
-
-	if (page_test(page, PG_shmem) && !give_slot(page)) {
-		give_back(page, VM_PUT_NOSWAP);
-		return false;
-	}
-	dirty = page->flags & (1u << PG_dirty | 1u << PG_writeback);
-	if (act == VM_LAUNDER) {
-		if (!dirty) {
-			give_back(page, VM_PUT_DONE);
-			return false;
-		}
-		stat_count(pglaunder);
-		page_set(page, PG_laundering);
-		send_file(page);
-		return false;
 	}
 	cache_unmap(page);
 	page_clear(page, PG_young);
-	if (act == VM_DETACH ||
-	    dirty) /* its owner does not see it any more, and may end meanwhile */
+	if (act == VM_DETACH || must_be_written(page))
 		page->owner = NULL;
-	if (act == VM_DETACH) {
-		stat_count(pgdetach);
-		give_back(page, VM_PUT_DONE);
-		return false;
-	}
-	if (dirty)
-		send_file(page);
-	else
-		finish_evict_file(page);
-	return true;
 }
 
 /* Returns true if a frame has become free or will become free when its write ends. */
 static bool work_on(struct page *page, enum vm_act act)
 {
-	if (page_test(page, PG_filecache))
-		return work_on_file(page, act);
-	if (!give_slot(page)) {
+	if (lives_in_swap(page) && !give_slot(page)) {
 		give_back(page, VM_PUT_NOSWAP);
 		return false;
 	}
-	if (act == VM_LAUNDER)
-		return launder(page);
-	rmap_walk(page, unmap_entry, page);
+	if (act == VM_LAUNDER) {
+		launder(page);
+		return false;
+	}
+	unmap(page, act);
 	if (act == VM_DETACH) {
 		stat_count(pgdetach);
 		give_back(page, VM_PUT_DONE);
 		return false;
 	}
-	if (page_test(page, PG_dirty))
+	if (must_be_written(page))
 		send(page);
 	else
 		finish_evict(page);
@@ -408,10 +358,8 @@ void reclaim_pause(void)
 	current->in_pagewait = was;
 }
 
-/*
- * Rescued pages can be freed after their users have run, unless the users wait for memory, too. So
- * the situation is hopeless if for a while pages are rescued and none is freed.
- */
+/* Rescued pages can be freed after their users have run, unless the users wait for memory, too. So the
+ * situation is hopeless if for a while pages are rescued and none is freed. */
 static bool rescued_in_vain(void)
 {
 	static u64 since_ns, last_ns, freed;
@@ -424,11 +372,9 @@ static bool rescued_in_vain(void)
 	return now - since_ns > RESCUE_PATIENCE_NS;
 }
 
-/*
- * Makes passes from calm to desperate until a frame is freed. Returns false if none can be freed.
- * The policy is blamed only for the last pass: if it gave pages but none to evict, or if it gave no
- * page at all although no page was being written.
- */
+/* Makes passes from calm to desperate until a frame is freed. Returns false if none can be freed. The
+ * policy is blamed only for the last pass: if it gave pages but none to evict, or if it gave no page at
+ * all although no page was being written. */
 static bool reclaim_some(u32 zone_mask, u32 want)
 {
 	u64 before = nr_reclaimed, rescued = vm_events[VM_pgrescued];

@@ -86,12 +86,9 @@ static u32 faulting_state(void)
 /* Is the page kept for the instruction that starved? */
 static bool kept(const struct page *page)
 {
-	bool anon = page_test(page, PG_anon);
-
 	for (u32 i = 0; i < turn.nr; i++)
-		if (anon ? page->index == turn.vpn[i]
-			 : !!entry_of(page, starved_mm, turn.vpn[i] << PAGE_SHIFT))
-			return anon ? !!rmap_entry(page, starved_mm) : true;
+		if (entry_of(page, starved_mm, turn.vpn[i] << PAGE_SHIFT))
+			return true;
 	return false;
 }
 

@@ -147,18 +147,14 @@ void policy_call_remove(struct page *page, enum vm_out why)
 /* Can the core process the page now? */
 static bool available(const struct vm_scan *scan, const struct page *page)
 {
+	bool anon = page_test(page, PG_anon);
+
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!page_test(page, PG_anon)) { /* an extra reference: another user works on the page */
-		u32 slot = page_test(page, PG_swapcache); /* shared memory: one reference more */
-
-		if (scan->zones & VM_ONLY_ANON || page->count > page->mapcount + 1 + slot)
-			return false;
-		if (page_test(page, PG_shmem) && !swap_nr_free && !slot)
-			return false;
-	} else if (!swap_nr_free && !page_test(page, PG_swapcache)) {
+	if (!anon && (scan->zones & VM_ONLY_ANON || page->count > page_keepers(page)))
 		return false;
-	}
+	if (!swap_nr_free && !page_test(page, PG_swapcache) && (anon || page_test(page, PG_shmem)))
+		return false;
 	return (page->flags & (1u << PG_owned | 1u << PG_locked)) == 1u << PG_owned &&
 	       scan->zones >> page_zone_index(page) & 1;
 }

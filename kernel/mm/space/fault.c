@@ -46,7 +46,7 @@ void copy_frame(struct page *to, struct page *from)
 /* The access that faulted is repeated after the fault and must not count as a use (mm/space/young.c). */
 static inline void map_anon(struct fault *f, struct page *page, bool writable)
 {
-	page_add_anon(page, f->vma->mm, f->addr);
+	page_add_anon(page, f->vma, f->addr);
 	*f->pte = pte_make(page_pfn(page), writable);
 	current->fresh_va = f->addr;
 }
@@ -226,8 +226,8 @@ static bool grow_stack(struct vm_area_struct *vma, u32 addr)
 	struct vm_area_struct *prev = vma_prev(vma);
 	u32 start = addr & PAGE_MASK;
 
-	if (!(vma->flags & VM_GROWSDOWN) || vma->end - start > current->limits[RLIMIT_STACK].soft ||
-	    start < STACK_GUARD)
+	if (!(vma->flags & VM_GROWSDOWN) || vma->inode || vma->moved ||
+	    vma->end - start > current->limits[RLIMIT_STACK].soft || start < STACK_GUARD)
 		return false;
 	if (prev && start - prev->end < STACK_GUARD)
 		return false;

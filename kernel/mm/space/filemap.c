@@ -95,12 +95,13 @@ int mm_map_cached(struct mm_struct *mm, u32 addr)
 
 void filemap_unmap_hole(struct inode *inode, u32 index)
 {
-	struct vm_area_struct *vma;
+	struct interval *i;
 
-	list_for_each_entry(vma, &inode->cache.regions, mapping) {
-		u32 addr = vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
-		pte_t *pte = index - vma->pgoff < vma_pages(vma) ? pte_lookup(vma->mm->pgd, addr)
-								 : NULL;
+	for_each_interval(i, &inode->cache.regions, index, index)
+	{
+		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
+		u32 addr = vma_addr(vma, index);
+		pte_t *pte = pte_lookup(vma->mm->pgd, addr);
 
 		if (!pte || !(pte_present(*pte) || pte_noaccess(*pte)) ||
 		    !is_zero_page(pfn_page(pte_pfn(*pte))))
@@ -112,14 +113,13 @@ void filemap_unmap_hole(struct inode *inode, u32 index)
 
 void filemap_unmap_rest(struct inode *inode, u32 first)
 {
-	struct vm_area_struct *vma;
+	struct interval *i;
 
-	list_for_each_entry(vma, &inode->cache.regions, mapping) {
-		u32 n = MAX(first, vma->pgoff) - vma->pgoff;
+	for_each_interval(i, &inode->cache.regions, first, ~0u)
+	{
+		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
-		bool some = !(vma->flags & VM_SHARED) || inode->cache.holes_mapped;
-
-		if (some && n < vma_pages(vma))
-			zap_range(vma, vma->start + (n << PAGE_SHIFT), vma->end);
+		if (!(vma->flags & VM_SHARED) || inode->cache.holes_mapped)
+			zap_range(vma, vma_addr(vma, MAX(first, vma->pgoff)), vma->end);
 	}
 }

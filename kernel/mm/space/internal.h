@@ -21,6 +21,9 @@ int vma_split_at(struct mm_struct *mm, u32 addr);
 u32 vma_find_hole(struct mm_struct *mm, u32 len);
 /* Moves the end of a region that has free space after it, or the start of a stack. */
 void vma_resize(struct vm_area_struct *vma, u32 start, u32 end);
+/* The region's pages are known by addresses that lie `pages` below theirs (mm/rmap.h). At most once, for a
+ * new region. */
+void vma_set_moved(struct vm_area_struct *vma, u32 pages);
 void vma_init_cache(void);
 
 /* overcommit.c: may `pages` more pages be committed? */
@@ -37,11 +40,23 @@ static inline u32 vma_pages(const struct vm_area_struct *vma)
 	return (vma->end - vma->start) >> PAGE_SHIFT;
 }
 
+/* The address at which the region maps that page of its file. */
+static inline u32 vma_addr(const struct vm_area_struct *vma, u32 index)
+{
+	return vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
+}
+
 /* mmap.c: splits regions at the borders of the range and sets the flags of each region in the range
  * to what `change` returns. Returns 0 or -ENOMEM. */
 int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg);
 
+/* mmap.c: is [addr, addr + len) a page-aligned range of user addresses above page 0? */
+bool range_ok(u32 addr, u32 len);
+/* mmap.c: may memory of regions with these flags grow by len bytes? */
+bool may_promise(u32 vm, u32 len);
+/* mmap.c: removes what the range maps. Returns 0 or -ENOMEM. Caller holds mm->lock. */
+int unmap_locked(struct mm_struct *mm, u32 start, u32 end);
 /* mmap.c: does every page of the range belong to a region? Caller holds mm->lock. */
 bool range_mapped(struct mm_struct *mm, u32 start, u32 end);
 

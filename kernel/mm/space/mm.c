@@ -108,6 +108,7 @@ static int copy_region(struct mm_struct *child, struct vm_area_struct *vma)
 		       vma->pgoff);
 	if (!copy)
 		return -ENOMEM;
+	vma_set_moved(copy, vma->moved);
 	vma_insert(copy);
 	return copy_range(child, vma);
 }
@@ -159,14 +160,16 @@ void mm_destroy(struct mm_struct *mm)
 
 	ASSERT(!mm->lock.owner);
 	list_for_each_entry_safe(vma, next, &mm->vma_list, list) {
-		zap_range(vma, vma->start, vma->end);
+		u32 start = vma->start, end = vma->end;
+
+		zap_range(vma, start, end);
 		vma_remove(vma);
 		vma_free(vma);
+		free_tables_around(mm, start, end);
 	}
 	ASSERT(!mm->count.anon && !mm->count.file && !mm->count.swapents);
 	if (mmu_current == mm->pgd)
 		mmu_switch(kernel_pgd);
-	pgd_free_tables(mm->pgd, 0, TASK_SIZE);
 	starve_mm_exit(mm);
 	guard_call_mm_exit(mm);
 	policy_call_mm_exit(mm);

@@ -1,17 +1,14 @@
 /*
- * The system calls that change regions: mmap, munmap, mprotect, brk, mremap.
+ * The system calls that change regions: mmap, munmap, mprotect, brk; mremap is in mremap.c.
  *
  * Each call first checks all arguments, then splits regions at the borders of the range, and then
  * works on whole regions. Splitting is the only step that can run out of memory, and is harmless by
- * itself. mremap grows or shrinks in place. It does not move pages, because the reverse map finds a
- * page by its address (mm/rmap.h); it returns -ENOMEM instead, and C libraries then copy.
+ * itself.
  */
 #include "errno.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
 #include "internal.h"
-
-#define MREMAP_MAYMOVE 1u
 
 static u32 prot_to_vm(u32 prot, u32 flags)
 {
@@ -34,19 +31,18 @@ static u32 prot_to_vm(u32 prot, u32 flags)
 	return vm;
 }
 
-/* Is [addr, addr + len) a page-aligned range of user addresses above page 0? */
-static bool range_ok(u32 addr, u32 len)
+bool range_ok(u32 addr, u32 len)
 {
 	return !(addr & ~PAGE_MASK) && addr >= PAGE_SIZE && len && len <= TASK_SIZE - PAGE_SIZE &&
 	       addr <= TASK_SIZE - PAGE_SIZE - len;
 }
 
-static bool may_promise(u32 vm, u32 len)
+bool may_promise(u32 vm, u32 len)
 {
 	return !vm_is_promised(vm) || vm_may_commit(len >> PAGE_SHIFT);
 }
 
-static int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
+int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
 {
 	struct vm_area_struct *vma, *next;
 	int err = vma_split_at(mm, start) ?: vma_split_at(mm, end);
@@ -174,7 +170,6 @@ static void change_flags(struct vm_area_struct *vma, u32 flags)
 	vma_resize(vma, start, end);
 }
 
-/* Splits at the borders and calls `change` for each region in the range. Caller holds mm->lock. */
 int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg)
 {
@@ -267,41 +262,4 @@ long do_brk(struct mm_struct *mm, u32 addr)
 	if (done && to > from && mm->def_flags & VM_LOCKED)
 		mm_populate(mm, from, to);
 	return mm->brk;
-}
-
-static long grow_in_place(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_len)
-{
-	struct vm_area_struct *vma = vma_find(mm, addr), *next;
-
-	if (!vma || vma->start > addr)
-		return -EFAULT;
-	if (vma->end != addr + old_len || !range_ok(addr, new_len))
-		return -ENOMEM;
-	next = vma_next(vma);
-	if (next && next->start < addr + new_len)
-		return -ENOMEM;
-	if (!may_promise(vma->flags, new_len - old_len))
-		return -ENOMEM;
-	vma_resize(vma, vma->start, addr + new_len);
-	return addr;
-}
-
-long do_mremap(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_len, u32 flags, u32 new_addr)
-{
-	long ret = addr;
-
-	(void)new_addr;
-	old_len = PAGE_ALIGN(old_len);
-	new_len = PAGE_ALIGN(new_len);
-	if (!range_ok(addr, old_len) || !new_len || flags & ~MREMAP_MAYMOVE)
-		return -EINVAL;
-	mutex_lock(&mm->lock);
-	if (!range_mapped(mm, addr, addr + old_len))
-		ret = -EFAULT;
-	else if (new_len < old_len)
-		ret = unmap_locked(mm, addr + new_len, addr + old_len) ?: (long)addr;
-	else if (new_len > old_len)
-		ret = grow_in_place(mm, addr, old_len, new_len);
-	mutex_unlock(&mm->lock);
-	return ret;
 }

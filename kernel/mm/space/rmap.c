@@ -17,6 +17,7 @@ int family_create(struct mm_struct *mm)
 	if (!f)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&f->mms);
+	f->moved = RB_ROOT;
 	list_add_tail(&mm->family_node, &f->mms);
 	mm->family = f;
 	return 0;
@@ -69,46 +70,59 @@ void mm_count_file(struct mm_struct *mm, int n)
 	rss_changed(mm, n);
 }
 
-void page_add_anon(struct page *page, struct mm_struct *mm, u32 addr)
+void page_add_anon(struct page *page, struct vm_area_struct *vma, u32 addr)
 {
+	struct mm_struct *mm = vma->mm;
+
 	page_set(page, PG_anon);
 	page->family = mm->family;
-	page->index = addr >> PAGE_SHIFT;
+	page->index = (addr >> PAGE_SHIFT) - vma->moved;
 	if (!page->owner)
 		page->owner = mm;
 	page->mapcount++;
 	mm_count_anon(mm, 1);
 }
 
-static bool visit(struct page *page, struct mm_struct *mm,
+/* Returns true if addr maps the page in mm. */
+static bool visit(struct page *page, struct mm_struct *mm, u32 addr,
 		  void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
-	struct rmap_entry e = { mm, page->index << PAGE_SHIFT, rmap_entry(page, mm) };
+	struct rmap_entry e = { mm, addr, entry_of(page, mm, addr) };
 
 	if (e.pte)
 		fn(&e, arg);
 	return e.pte;
 }
 
-/* For a page of a file: looks at its address in every region that maps the file. */
+/* For an anonymous page: looks into every region that mremap has moved. Returns the number of entries found. */
+static u32 walk_moved(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
+{
+	struct interval *i;
+	u32 nr = 0;
+
+	for_each_interval(i, &page->family->moved, page->index, page->index)
+	{
+		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, home);
+
+		nr += visit(page, vma->mm, (page->index + vma->moved) << PAGE_SHIFT, fn, arg);
+	}
+	return nr;
+}
+
+/* For a page of a file: looks at its address in every region that maps it. */
 static void walk_regions(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
-	u32 left = page->mapcount;
-	struct vm_area_struct *vma;
+	u32 left = page->mapcount, index = page->file_index;
+	struct interval *i;
 
 	if (!left)
 		return;
-	list_for_each_entry(vma, &page->inode->cache.regions, mapping) {
-		u32 n = page->file_index - vma->pgoff;
-		struct rmap_entry e = { .mm = vma->mm, .addr = vma->start + (n << PAGE_SHIFT) };
+	for_each_interval(i, &page->inode->cache.regions, index, index)
+	{
+		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
-		if (n >= vma_pages(vma))
-			continue;
-		e.pte = entry_of(page, vma->mm, e.addr);
-		if (!e.pte)
-			continue;
-		fn(&e, arg);
-		if (!--left)
+		left -= visit(page, vma->mm, vma_addr(vma, index), fn, arg);
+		if (!left)
 			return;
 	}
 	panic("rmap: page %#x is mapped %u times more than can be found", page_pfn(page), left);
@@ -117,18 +131,20 @@ static void walk_regions(struct page *page, void (*fn)(struct rmap_entry *e, voi
 void rmap_walk(struct page *page, void (*fn)(struct rmap_entry *e, void *arg), void *arg)
 {
 	struct mm_struct *owner = page->owner, *mm, *next;
-	u32 left = page->mapcount;
+	u32 left = page->mapcount, home = page->index << PAGE_SHIFT;
 
 	if (!page_test(page, PG_anon)) {
 		walk_regions(page, fn, arg);
 		return;
 	}
-	if (left && owner && visit(page, owner, fn, arg))
+	if (left && owner && visit(page, owner, home, fn, arg))
 		left--;
+	if (left)
+		left -= walk_moved(page, fn, arg);
 	if (!left)
 		return;
 	list_for_each_entry_safe(mm, next, &page->family->mms, family_node) {
-		if (mm != owner && visit(page, mm, fn, arg) && --left == 0)
+		if (mm != owner && visit(page, mm, home, fn, arg) && --left == 0)
 			return;
 	}
 	panic("rmap: page %#x is mapped %u times more than can be found", page_pfn(page), left);

@@ -34,7 +34,7 @@ static void map_cached(struct vm_area_struct *vma, u32 addr, pte_t *pte, struct 
 	if (page_test(page, PG_owned) && !page->mapcount)
 		policy_call_remove(page, VM_OUT_MOVED);
 	page_get(page);
-	page_add_anon(page, vma->mm, addr);
+	page_add_anon(page, vma, addr);
 	page_clear(page, PG_readahead);
 	*pte = make_entry(vma, page, exclusive);
 	vma->mm->count.swapents--;

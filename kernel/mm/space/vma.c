@@ -15,6 +15,7 @@
 #include "internal.h"
 #include "lib/param.h"
 #include "mm/demand.h"
+#include "mm/rmap.h"
 #include "mm/slab.h"
 
 u32 max_map_count = 65530;
@@ -49,20 +50,35 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 	vma->inode = inode;
 	vma->pgoff = pgoff;
 	vma->ops = inode ? &file_vm_ops : NULL;
+	vma->moved = 0;
 	vma->ahead = (struct readahead){ 0 };
 	if (inode) {
 		inode_get(inode);
-		list_add_tail(&vma->mapping, &inode->cache.regions);
+		vma->mapping.first = pgoff;
+		vma->mapping.last = pgoff + vma_pages(vma) - 1;
+		interval_insert(&vma->mapping, &inode->cache.regions);
 		if (is_writer(vma))
 			inode_count_writers(inode, 1);
 	}
 	return vma;
 }
 
+void vma_set_moved(struct vm_area_struct *vma, u32 pages)
+{
+	vma->moved = pages;
+	if (!pages)
+		return;
+	vma->home.first = (vma->start >> PAGE_SHIFT) - pages;
+	vma->home.last = vma->home.first + vma_pages(vma) - 1;
+	interval_insert(&vma->home, &vma->mm->family->moved);
+}
+
 void vma_free(struct vm_area_struct *vma)
 {
+	if (vma->moved)
+		interval_erase(&vma->home, &vma->mm->family->moved);
 	if (vma->inode) {
-		list_del(&vma->mapping);
+		interval_erase(&vma->mapping, &vma->inode->cache.regions);
 		if (is_writer(vma))
 			inode_count_writers(vma->inode, -1);
 		inode_put(vma->inode);
@@ -165,20 +181,24 @@ void vma_remove(struct vm_area_struct *vma)
 	count_pages(vma, -1);
 }
 
-/* The order of the regions does not change, so tree and list stay valid. */
+/* The order of the regions does not change, so tree and list stay valid. Only regions that map no file
+ * and have not been moved grow downwards. An empty region is about to get its old size again. */
 void vma_resize(struct vm_area_struct *vma, u32 start, u32 end)
 {
 	count_pages(vma, -1);
-	if (vma->inode)
-		vma->pgoff += (int)(start - vma->start) >> PAGE_SHIFT;
 	vma->start = start;
 	vma->end = end;
+	if (vma->inode && start != end)
+		interval_set_last(&vma->mapping, vma->pgoff + vma_pages(vma) - 1);
+	if (vma->moved && start != end)
+		interval_set_last(&vma->home, vma->home.first + vma_pages(vma) - 1);
 	count_pages(vma, 1);
 }
 
 static bool continues(const struct vm_area_struct *a, const struct vm_area_struct *b)
 {
-	if (a->end != b->start || a->flags != b->flags || a->inode != b->inode)
+	if (a->end != b->start || a->flags != b->flags || a->inode != b->inode ||
+	    a->moved != b->moved)
 		return false;
 	return !a->inode || a->pgoff + vma_pages(a) == b->pgoff;
 }
@@ -219,6 +239,7 @@ int vma_split_at(struct mm_struct *mm, u32 addr)
 	if (!upper)
 		return -ENOMEM;
 	upper->ahead.advice = vma->ahead.advice;
+	vma_set_moved(upper, vma->moved);
 	vma_resize(vma, vma->start, addr);
 	vma_insert(upper);
 	return 0;

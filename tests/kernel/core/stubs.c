@@ -51,7 +51,7 @@ MISSING(vfs_getdents64)
 bool swap_leaving;
 u32 swap_nr_files;
 NONE(swap_file_end) NONE(swap_file_inode) NONE(swap_file_sector) NONE(vzalloc) NONE(vfree)
-NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
+NONE(page_pin) NONE(page_unpin) NONE(mm_populate) NONE(vpn_in_owner) MISSING(do_mremap)
 MISSING(do_madvise) MISSING(do_mlock) MISSING(do_mlockall)
 
 /* Tests inside the kernel. */

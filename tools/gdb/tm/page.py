@@ -162,7 +162,12 @@ def sharers(machine: Machine, page: View, frame: int) -> Iterator[tuple[View, in
         if page["family"]:
             head = machine.view("struct anon_family", page["family"]).at("mms")
             for node in list_nodes(machine.memory.number, head):
-                yield machine.containing("struct mm_struct", "family_node", node), page["index"] << PAGE_SHIFT
+                mm = machine.containing("struct mm_struct", "family_node", node)
+                yield mm, page["index"] << PAGE_SHIFT
+                for vma in vmas(machine, mm):
+                    address = page["index"] + vma["moved"] << PAGE_SHIFT & 0xFFFFFFFF
+                    if vma["moved"] and vma["start"] <= address < vma["end"]:
+                        yield mm, address
     elif is_file_page(machine, page, frame):
         for mm in mms(machine):
             for vma in vmas(machine, mm):
