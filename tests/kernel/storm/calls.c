@@ -151,6 +151,8 @@ const struct kind kinds[] = {
 	{ "fchown32", "fnn", SYS_fchown32, 1 },
 	{ "setresuid32", "zzX", SYS_setresuid32, 1 },
 	{ "setresgid32", "zzX", SYS_setresgid32, 1 },
+	{ "getresuid32", "bbb", SYS_getresuid32, 1 },
+	{ "getresgid32", "bbb", SYS_getresgid32, 1 },
 	{ "chown32", "pnn", SYS_chown32, 1 },
 	{ "setuid32", "X", SYS_setuid32, 1 },
 	{ "setgid32", "X", SYS_setgid32, 1 },
