@@ -12,6 +12,7 @@
 #include "internal.h"
 
 #include "mm/slab.h"
+#include "sched/current.h"
 
 static struct mutex rename_lock = { .waiters = { LIST_HEAD_INIT(rename_lock.waiters.waiters) } };
 
@@ -69,6 +70,18 @@ static int check_free(const struct walk *w)
 	return -EEXIST;
 }
 
+/* A new file belongs to its creator. At boot there is none. */
+static void take_owner(struct inode *inode)
+{
+	const struct cred *c = current ? &current->cred : NULL;
+
+	if (likely(!c || !(c->user.effective | c->group.effective)))
+		return;
+	inode->uid = c->user.effective;
+	inode->gid = c->group.effective;
+	inode_changed(inode);
+}
+
 int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode)
 {
 	struct inode *dir = w->dir, *made;
@@ -86,8 +99,10 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 		err = super_begin_change(dir->sb);
 	if (!err) {
 		err = dir->ops->create(dir, &w->last, mode, rdev, target, &made);
-		if (!err)
+		if (!err) {
+			take_owner(made);
 			name_set(dir, d, made);
+		}
 		super_end_change(dir->sb);
 	}
 	mutex_unlock(&dir->lock);

@@ -1,9 +1,9 @@
 /*
  * Pipes.
  *
- * A pipe is a ring of PIPE_PAGES pages, allocated when the writer reaches them and freed when the
+ * A pipe is a ring of pages (PIPE_PAGES at first), allocated when the writer reaches them and freed when the
  * reader has left them. head and tail count the bytes ever written and read; the byte at count c is
- * in page c / PAGE_SIZE modulo PIPE_PAGES. When the pipe becomes empty, both counts return to zero
+ * in page c / PAGE_SIZE modulo their number. When the pipe becomes empty, both counts return to zero
  * and the current page becomes page 0. So a pipe for short messages keeps one page and never
  * allocates.
  *
@@ -14,31 +14,19 @@
  * Copying may sleep (the user's page may be in swap), so a mutex covers a whole transfer. No task
  * waits for data or room while holding it. The pages are in low memory and are copied in place.
  *
- * One inode represents both ends; the pipe is freed with the last of them. Left out: splice,
- * changing the size.
+ * One inode represents both ends; the pipe is freed with the last of them. pipe_size.c changes
+ * the size. Left out: splice.
  */
 #include "fs/pipe.h"
 
 #include "internal.h"
+#include "pipe_internal.h"
 
 #include "arch/uaccess.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
 #include "sched/current.h"
-
-#define PIPE_PAGES 16u
-#define PIPE_SIZE (PIPE_PAGES * PAGE_SIZE)
-
-struct pipe {
-	char *page[PIPE_PAGES];        /* lock */
-	u32 nr_pages;                  /* lock: number of allocated pages */
-	u32 head, tail;                /* lock */
-	u32 readers, writers;          /* open ends */
-	u32 nr_readers, nr_writers;    /* ever opened */
-	struct mutex lock;
-	struct wait_queue readable, writable;
-};
 
 static inline struct pipe *file_pipe(const struct file *f)
 {
@@ -63,11 +51,6 @@ static inline u32 used(const struct pipe *p)
 	return p->head - p->tail;
 }
 
-static inline u32 page_index(u32 count)
-{
-	return count / PAGE_SIZE % PIPE_PAGES;
-}
-
 static inline void wake(struct wait_queue *wq)
 {
 	if (!list_empty(&wq->waiters))
@@ -80,7 +63,7 @@ static inline void wake(struct wait_queue *wq)
 /* The n bytes from tail on, all in one page, have been read: advances tail and frees pages. */
 static void consume(struct pipe *p, u32 n)
 {
-	u32 i = page_index(p->tail);
+	u32 i = page_index(p, p->tail);
 
 	p->tail += n;
 	if (p->tail == p->head) {
@@ -92,7 +75,7 @@ static void consume(struct pipe *p, u32 n)
 		else
 			p->page[0] = last;
 		p->head = p->tail = 0;
-	} else if (p->tail % PAGE_SIZE == 0 && used(p) <= PIPE_SIZE - PAGE_SIZE) {
+	} else if (p->tail % PAGE_SIZE == 0 && used(p) <= size_of(p) - PAGE_SIZE) {
 		give_back(p, p->page[i]);
 		p->page[i] = NULL;
 	}
@@ -107,7 +90,7 @@ static long read_available(struct pipe *p, char *user, size_t n)
 		u32 off = p->tail % PAGE_SIZE;
 		u32 len = MIN(MIN(n - done, used(p)), PAGE_SIZE - off);
 
-		if (copy_to_user(user + done, p->page[page_index(p->tail)] + off, len))
+		if (copy_to_user(user + done, p->page[page_index(p, p->tail)] + off, len))
 			return done ? (long)done : -EFAULT;
 		consume(p, len);
 		done += len;
@@ -150,7 +133,7 @@ static inline u32 room_wanted(size_t n)
 
 static inline bool has_room(const struct pipe *p, size_t n)
 {
-	return PIPE_SIZE - used(p) >= room_wanted(n);
+	return size_of(p) - used(p) >= room_wanted(n);
 }
 
 /* Writes as much as fits. Returns bytes, 0 if there is too little room, -EFAULT or -ENOMEM. Caller
@@ -161,10 +144,10 @@ static long write_fitting(struct pipe *p, const char *user, size_t n)
 
 	if (!has_room(p, n))
 		return 0;
-	while (done < n && used(p) < PIPE_SIZE) {
+	while (done < n && used(p) < size_of(p)) {
 		u32 off = p->head % PAGE_SIZE;
-		u32 len = MIN(MIN(n - done, PIPE_SIZE - used(p)), PAGE_SIZE - off);
-		char **page = &p->page[page_index(p->head)];
+		u32 len = MIN(MIN(n - done, size_of(p) - used(p)), PAGE_SIZE - off);
+		char **page = &p->page[page_index(p, p->head)];
 
 		if (unlikely(!*page) && !take(p, page))
 			return done ? (long)done : -ENOMEM;
@@ -239,6 +222,8 @@ static void pipe_free(struct inode *inode)
 	for (u32 i = 0; p->nr_pages; i++)
 		if (p->page[i])
 			give_back(p, p->page[i]);
+	if (p->page != p->first)
+		kfree(p->page);
 	kfree(p);
 	inode->pipe = NULL;
 }
@@ -305,6 +290,8 @@ static struct pipe *pipe_new(void)
 
 	if (!p)
 		return NULL;
+	p->page = p->first;
+	p->nr_slots = PIPE_PAGES;
 	mutex_init(&p->lock);
 	wait_queue_init(&p->readable);
 	wait_queue_init(&p->writable);

@@ -5,6 +5,7 @@
  */
 #include "arch/cpuid.h"
 #include "arch/time.h"
+#include "fs/pipe.h"
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/random.h"
@@ -78,9 +79,15 @@ static void nr_open_show(struct seq_file *m)
 	seq_printf(m, "%u\n", NR_OPEN);
 }
 
+static void pipe_max_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", PIPE_MAX_SIZE);
+}
+
 static const struct proc_file files[] = {
 	{ "cpuinfo", cpuinfo_show, NULL },
 	{ "sys/fs/nr_open", nr_open_show, NULL },
+	{ "sys/fs/pipe-max-size", pipe_max_show, NULL },
 	{ "sys/kernel/pid_max", pid_max_show, NULL },
 	{ "sys/kernel/random/boot_id", boot_id_show, NULL },
 	{ "sys/kernel/random/uuid", uuid_show, NULL },

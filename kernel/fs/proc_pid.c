@@ -162,6 +162,13 @@ static void status_memory(struct seq_file *m, const struct mm_struct *mm)
 	put_kib(m, "VmSwap", c->swapents);
 }
 
+/* The last one is for files: always the effective one. */
+static void put_ids(struct seq_file *m, const char *name, const struct ids *ids)
+{
+	seq_printf(m, "%s:\t%u\t%u\t%u\t%u\n", name, ids->real, ids->effective, ids->saved,
+		   ids->effective);
+}
+
 static void status_show(struct seq_file *m, struct task_struct *t)
 {
 	char letter = state_letter(t);
@@ -169,7 +176,12 @@ static void status_show(struct seq_file *m, struct task_struct *t)
 	seq_printf(m, "Name:\t%s\nUmask:\t0%u%u%u\nState:\t%c (%s)\n", t->comm, t->umask >> 6 & 7,
 		   t->umask >> 3 & 7, t->umask & 7, letter, state_name(letter));
 	seq_printf(m, "Tgid:\t%d\nPid:\t%d\nPPid:\t%d\n", t->pid, t->pid, parent_pid(t));
-	seq_puts(m, "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n");
+	put_ids(m, "Uid", &t->cred.user);
+	put_ids(m, "Gid", &t->cred.group);
+	seq_puts(m, "Groups:\t");
+	for (u32 i = 0; i < t->cred.nr_groups; i++)
+		seq_printf(m, "%u ", t->cred.groups[i]);
+	seq_putc(m, '\n');
 	if (t->mm)
 		status_memory(m, t->mm);
 	seq_puts(m, "Threads:\t1\n");

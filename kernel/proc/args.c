@@ -209,8 +209,10 @@ static void put_auxv(struct stack_writer *w, const struct elf_image *image,
 	put_aux(w, AT_BASE, image->base);
 	put_aux(w, AT_FLAGS, 0);
 	put_aux(w, AT_ENTRY, image->entry);
-	for (u32 id = AT_UID; id <= AT_EGID; id++)
-		put_aux(w, id, 0);
+	put_aux(w, AT_UID, current->cred.user.real);
+	put_aux(w, AT_EUID, current->cred.user.effective);
+	put_aux(w, AT_GID, current->cred.group.real);
+	put_aux(w, AT_EGID, current->cred.group.effective);
 	put_aux(w, AT_PLATFORM, platform);
 	put_aux(w, AT_HWCAP, cpu_features());
 	put_aux(w, AT_CLKTCK, 100);

@@ -34,6 +34,7 @@ static int copy_process(struct task_struct *child, u32 sp)
 	child->sid = parent->sid;
 	child->umask = parent->umask;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
+	child->cred = parent->cred;
 	child->sig.blocked = parent->sig.blocked;
 	child->sig.altstack = parent->sig.altstack;
 	sched_fork(child);

@@ -35,6 +35,8 @@ int inode_at(int dirfd, const char *user, u32 flags, struct inode **inode)
 	if (flags & AT_EMPTY_PATH) {
 		if (copy_from_user(&first, user, 1))
 			return -EFAULT;
+		if (!first && dirfd == AT_FDCWD)
+			return vfs_lookup(".", true, inode);
 		if (!first)
 			return inode_of_fd(dirfd, true, inode);
 	}

@@ -272,7 +272,7 @@ long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 		f->flags = (f->flags & ~O_KEPT) | (arg & O_KEPT);
 		return 0;
 	default:
-		return -EINVAL;
+		return fcntl_pipe(f, cmd, arg);
 	}
 }
 

@@ -1,5 +1,4 @@
-/* System calls on the identity of a process: pid, group, session, priority. Every process runs as
- * root. */
+/* System calls on processes by number: pid, group, session, priority. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -135,34 +134,4 @@ long sys_nice(int increment)
 	increment = MIN(MAX(increment, -40), 40);
 	sched_set_nice(current, MIN(MAX(current->nice + increment, -20), 19));
 	return 0;
-}
-
-long sys_getuid(void)
-{
-	return 0;
-}
-
-long sys_setuid(u32 id)
-{
-	return id ? -EPERM : 0;
-}
-
-long sys_setreuid32(u32 real, u32 effective)
-{
-	return (real && ~real) || (effective && ~effective) ? -EPERM : 0;
-}
-
-long sys_setresuid32(u32 real, u32 effective, u32 saved)
-{
-	return saved && ~saved ? -EPERM : sys_setreuid32(real, effective);
-}
-
-long sys_getgroups32(void)
-{
-	return 0;
-}
-
-long sys_setgroups32(u32 n)
-{
-	return n ? -EPERM : 0;
 }

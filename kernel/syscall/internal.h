@@ -41,6 +41,9 @@ void place_end(struct path_at *p);
  * AT_EMPTY_PATH. */
 int inode_at(int dirfd, const char *user, u32 flags, struct inode **inode);
 
+/* Is the effective user of current root? */
+bool is_root(void);
+
 /* Does RLIMIT_AS forbid current this many bytes of memory more? Does it, or RLIMIT_DATA, forbid that break? */
 bool limit_forbids(u32 bytes);
 bool limit_forbids_brk(u32 addr);

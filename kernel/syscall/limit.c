@@ -1,7 +1,7 @@
 /*
  * System calls on resource limits. They are kept in 32 bits; a larger value is infinite, as in Linux's
- * calls of 32 bits. Every process is root, which may raise hard limits, but not that on descriptors
- * above the size of the table.
+ * calls of 32 bits. Root may raise hard limits, but not that on descriptors above the size of
+ * the table.
  *
  * What binds: CPU, FSIZE, DATA (brk only), STACK, NOFILE and AS. CORE needs nothing, since core dumps are
  * never written. NPROC and MEMLOCK do not bind root, and the others do nothing on Linux either.
@@ -41,10 +41,12 @@ static struct rlimit *find_limit(int pid, u32 resource)
 	return t ? &t->limits[resource] : NULL;
 }
 
-static int check_limit(u32 resource, const struct rlimit *new)
+static int check_limit(u32 resource, const struct rlimit *old, const struct rlimit *new)
 {
 	if (new->soft > new->hard)
 		return -EINVAL;
+	if (new->hard > old->hard && !is_root())
+		return -EPERM;
 	return resource == RLIMIT_NOFILE && new->hard > NR_OPEN ? -EPERM : 0;
 }
 
@@ -84,7 +86,7 @@ long sys_prlimit64(int pid, u32 resource, const void *user_new, void *user_old)
 		if (wide[0] > wide[1])
 			return -EINVAL;
 		new = (struct rlimit){ narrow(wide[0]), narrow(wide[1]) };
-		err = check_limit(resource, &new);
+		err = check_limit(resource, limit, &new);
 		if (err)
 			return err;
 		set_limit(resource, limit, new);
@@ -120,7 +122,7 @@ long sys_setrlimit(u32 resource, const void *user)
 		return -EFAULT;
 	if (resource >= NR_RLIMITS)
 		return -EINVAL;
-	err = check_limit(resource, &new);
+	err = check_limit(resource, &current->limits[resource], &new);
 	if (!err)
 		set_limit(resource, &current->limits[resource], new);
 	return err;

@@ -120,6 +120,18 @@ static int stat_fd(u32 fd, struct kstat *st)
 	return 0;
 }
 
+static int stat_cwd(struct kstat *st)
+{
+	struct inode *inode;
+	int err = vfs_lookup(".", true, &inode);
+
+	if (err)
+		return err;
+	vfs_stat(inode, st);
+	inode_put(inode);
+	return 0;
+}
+
 static int stat_path(int dirfd, const char *user, bool follow, struct kstat *st)
 {
 	struct user_path p;
@@ -146,7 +158,7 @@ static int stat_at(int dirfd, const char *user, u32 flags, struct kstat *st)
 		if (copy_from_user(&first, user, 1))
 			return -EFAULT;
 		if (!first)
-			return stat_fd(dirfd, st);
+			return dirfd == AT_FDCWD ? stat_cwd(st) : stat_fd(dirfd, st);
 	}
 	return stat_path(dirfd, user, !(flags & AT_SYMLINK_NOFOLLOW), st);
 }

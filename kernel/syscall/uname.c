@@ -8,6 +8,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/proc.h"
+#include "internal.h"
 #include "lib/string.h"
 
 #define NAME_SIZE 65u
@@ -34,6 +35,8 @@ static long set_name(char *name, const char *user, s32 n)
 {
 	char new[NAME_SIZE] = { 0 };
 
+	if (!is_root())
+		return -EPERM;
 	if (n < 0 || n >= (s32)NAME_SIZE)
 		return -EINVAL;
 	if (copy_from_user(new, user, n))

@@ -6,6 +6,7 @@
 
 struct file;
 
+#define PIPE_MAX_SIZE (1u << 20)
 #define PIPE_BUF 4096u /* a write of up to this many bytes is not interleaved with others */
 
 /*
@@ -14,5 +15,9 @@ struct file;
  * -ENOMEM.
  */
 int do_pipe(struct file *f[2], u32 flags);
+
+/* The commands of fcntl on the size of a pipe. Returns it, or -EBADF (not a pipe), -EBUSY (the data do not
+ * fit), -EPERM (above 1 MiB), -ENOMEM; -EINVAL also for other commands. */
+long fcntl_pipe(struct file *f, u32 cmd, u32 arg);
 
 #endif

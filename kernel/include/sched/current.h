@@ -10,6 +10,7 @@
 #include "arch/task.h"
 #include "lib/list.h"
 #include "sched/acct.h"
+#include "sched/cred.h"
 #include "sched/limits.h"
 #include "sched/psi.h"
 #include "sched/sched.h"
@@ -58,6 +59,7 @@ struct task_struct {
 	struct inode *cwd;
 	u32 umask;
 	struct rlimit limits[NR_RLIMITS];
+	struct cred cred;
 
 	struct task_struct *parent;
 	struct list_head children; /* of .sibling */

@@ -42,7 +42,7 @@ NONE(icache_drop_unused) NONE(icache_lose) NONE(icache_sync) NONE(inode_evict)
 NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
-NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock)
+NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe)
 NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk)
 MISSING(vfs_truncate) MISSING(inode_at) MISSING(vfs_shmem_create)
 MISSING(vfs_getdents64)

@@ -190,6 +190,18 @@ static void of_a_child(void)
 	}
 }
 
+/* AT_EMPTY_PATH without a descriptor: the working directory. */
+static void empty_path(void)
+{
+	struct stat st, same;
+
+	CHECK(!chdir("/tmp") && !stat("/tmp", &same));
+	CHECK(!fstatat(AT_FDCWD, "", &st, AT_EMPTY_PATH) && st.st_ino == same.st_ino);
+	CHECK(!fchownat(AT_FDCWD, "", -1, -1, AT_EMPTY_PATH));
+	FAILS(fstatat(AT_FDCWD, "", &st, 0), ENOENT);
+	FAILS(fstatat(60, "", &st, AT_EMPTY_PATH), EBADF);
+}
+
 static void where_it_is(void)
 {
 	char there[4096] = { 0 }, *end;
@@ -271,6 +283,7 @@ int main(int argc, char **argv)
 	if (!fork())
 		_exit(execve("/proc/self/exe", arguments, environment));
 	CHECK(wait(&status) > 0 && !status);
+	empty_path();
 	where_it_is();
 	about_the_machine();
 	names_of_descriptors();

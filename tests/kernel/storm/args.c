@@ -43,9 +43,10 @@ static const struct set sets[] = {
 	{ 'R', false, VALUES(PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE, PROT_WRITE, 7, 5) },
 	{ 'M', false, VALUES(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, MAP_SHARED | MAP_FIXED, MAP_SHARED | MAP_FIXED, MAP_PRIVATE | MAP_FIXED, MAP_SHARED, MAP_PRIVATE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, MAP_SHARED | MAP_FIXED_NOREPLACE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_LOCKED, MAP_ANONYMOUS, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN) },
 	{ 'S', false, VALUES(0, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGSEGV, SIGSTOP, SIGCONT, SIGPIPE, SIGFPE, 33, 64, 65, SIGWINCH) },
-	{ 'K', false, VALUES(F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLK, F_SETLKW, 5, 6, 7, 36, 37, 1024, 99) },
+	{ 'K', false, VALUES(F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLK, F_SETLKW, 5, 6, 7, 36, 37, 1024, F_SETPIPE_SZ, F_GETPIPE_SZ, 99) },
 	{ 'I', false, VALUES(FIONREAD, FIONREAD, TCGETS, TCSETS, TIOCGPGRP, TIOCGWINSZ, 0) },
 	{ 'W', false, VALUES(WNOHANG, WNOHANG, WNOHANG, WNOHANG | WUNTRACED, 0, 0x20000000, 0xffff) },
+	{ '&', false, VALUES(0, 0, 1, 1000, 65534, (uint32_t)-1) },
 	{ '_', false, VALUES(WEXITED | WNOHANG, WEXITED | WNOHANG, WEXITED, WEXITED | WNOHANG | WNOWAIT, WSTOPPED | WNOHANG) },
 	{ 's', false, VALUES(SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_END, 3, 4, 5) },
 	{ '0', false, VALUES(0, 1, 2, 2, 3, 13, 14, 0x102) },
@@ -420,10 +421,11 @@ static uint32_t draw_one(char letter)
 	}
 }
 
-/* May this argument be wild? Not if it names a signal's target, or something outside that is changed. */
+/* May this argument be wild? Not if it names a signal's target, or something outside that is changed, or a user: then
+ * getuid could return what looks like an error. */
 static bool may_be_wild(char letter)
 {
-	return !strchr("PDt", letter);
+	return !strchr("PDt&", letter);
 }
 
 void draw_args(const struct kind *kind, uint32_t *args)
