@@ -128,7 +128,7 @@ needs() {
 		kernel/*_test | kernel/*_test.c) ;; # only itself
 		tests/docs* | tests/structure* | kernel/*) echo all ;;
 		tests/lab* | tests/gdb*) echo grade-base ;;
-		tests/kernel*) echo test-base ;;
+		tests/kernel* | tests/grade*) echo test-base ;;
 		tests*) echo check-base ;;
 		*) continue ;;
 		esac

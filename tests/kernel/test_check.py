@@ -21,6 +21,7 @@ PURE = "tests/lab/test_fit.py"
         ("kernel/lib/rbtree_test.c", "build/host/kernel/lib/rbtree_test"),
         (f"{PURE} kernel/lib/rbtree_test", "build/host/kernel/lib/rbtree_test"),
         (f"{PURE} tests/docs", "all"),
+        ("tests/grade/test_labs.py", "test-base"),
         ("tests/lab", "grade-base"),
         ("tests/kernel/test_runs.py -k echo", "test-base"),
         ("-k echo", "check-base"),
