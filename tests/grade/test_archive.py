@@ -16,6 +16,8 @@ from tidemark.errors import LabError
 from tidemark.grade.intake import archive, members
 from tidemark.grade.model import Lab
 
+pytestmark = pytest.mark.unbuilt
+
 FILE, OTHER = "kernel/mm/policy/clock.c", "kernel/mm/policy/fifo.c"
 LAB = Lab("clock", 4, "Second chance", Path("labs/clock"), (OTHER, FILE), (), (), (), ())
 CODE = b"int clock;\n"

@@ -2,8 +2,8 @@
  * dynamic: a position-independent program and, with -DLINKER, its dynamic linker, both without a C library.
  *
  * The linker checks what the kernel says of it in the auxiliary vector, and jumps to the program, which checks its own
- * addresses, its data and its bss. Both print one line; each question that fails is a letter in it. On Linux they
- * print the same.
+ * addresses, its data and its bss. A linker that runs alone is itself the program, and ends. Both print one line; each
+ * question that fails is a letter in it. On Linux they print the same.
  */
 typedef unsigned int u32;
 typedef struct {
@@ -112,8 +112,9 @@ u32 checked(u32 *sp)
 	if (!(value(v, AT_HWCAP) & FPU))
 		*++at = 'c';
 	call(4, 1, line, sizeof(line) - 1);
-#ifndef LINKER
-	call(1, at != line + sizeof(NAME), 0, 0);
+#ifdef LINKER
+	if (value(v, AT_ENTRY) != (u32)start)
+		return value(v, AT_ENTRY);
 #endif
-	return value(v, AT_ENTRY);
+	return call(1, at != line + sizeof(NAME), 0, 0);
 }

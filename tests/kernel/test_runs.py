@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from guest import boot
+from guest import Result, boot
 from soak import soak_but
 from tidemark.machine import qemu
 
@@ -23,6 +23,12 @@ OF_THE_TEST = ("name", "soak", "run", "exit", "expected", "absent")
 def test_names_are_unique() -> None:
     names = [case["name"] for case in RUNS]
     assert sorted(names) == sorted(set(names))
+
+
+def test_lines_of_a_run_that_did_not_end_do_not_count() -> None:
+    """Otherwise a program in an endless loop passes, after the time limit."""
+    with pytest.raises(AssertionError, match="did not end in time"):
+        Result(qemu.TIMED_OUT, "hello\n").check_lines(["^hello$"])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import pytest
 from tidemark.errors import LabError
 from tidemark.runs.bound import Batch, Disk, disk_of, least
 
+pytestmark = pytest.mark.unbuilt
+
 DISK = Disk(page_s=0.001, move_s=0.01)
 
 

@@ -8,6 +8,8 @@ from tidemark.report.plots.runs import SPACE_TIME
 from tidemark.runs import summary
 from tidemark.telemetry.stream import Telemetry
 
+pytestmark = pytest.mark.unbuilt
+
 
 def ended() -> dict:
     """An exit record in which everything is 0."""

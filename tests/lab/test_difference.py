@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tidemark.report import difference, figure, folder, sources
 from tidemark.report.cells import Cell
 from tidemark.report.difference import Change
 from tidemark.runs.plan import IDEAL
+
+pytestmark = pytest.mark.unbuilt
 
 
 def test_ratio_is_that_of_the_medians_in_a_band_of_the_extremes() -> None:

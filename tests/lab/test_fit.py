@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from tidemark.report import fit
 
+pytestmark = pytest.mark.unbuilt
+
 SIZES = np.array([16, 18, 20, 22, 24, 28, 32, 40], float)
 
 

@@ -12,6 +12,8 @@ from tidemark.report import figure, overview, quantities, sources
 from tidemark.runs import results
 from tidemark.telemetry.stream import Telemetry
 
+pytestmark = pytest.mark.unbuilt
+
 
 def sample(t_us: int, idle_us: int, **more: object) -> dict:
     """A sample with the members that the overview uses."""

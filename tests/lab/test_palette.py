@@ -13,6 +13,8 @@ from tidemark.report import figure, overview
 from tidemark.report.arena import RATIO_STEPS
 from tidemark.report.heatmap import STEPS
 
+pytestmark = pytest.mark.unbuilt
+
 SIGHTS = {
     "all cones": np.eye(3),
     "no long": np.array(

@@ -10,6 +10,8 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.machine import qemu
 from tidemark.runs import estimate, plan
 
+pytestmark = pytest.mark.unbuilt
+
 # --- plans
 
 BAD_PLANS = {

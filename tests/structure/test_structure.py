@@ -6,6 +6,7 @@ import re
 import warnings
 from functools import cache
 
+import imports
 import pytest
 from structure import draw, headers, includes, source, symbols
 from tidemark.grade.build import solution_files, starters
@@ -132,6 +133,18 @@ def test_no_file_is_two() -> None:
         named = ", ".join(f"{file} ({length})" for file, length in long.items())
         warnings.warn(f"near the limit of {LONGEST_FILE} lines: {named}. To split one, {SPLIT}.", stacklevel=1)
     assert {file: length for file, length in long.items() if length > LONGEST_FILE} == {}, SPLIT
+
+
+def test_tests_that_need_nothing_built_start_nothing() -> None:
+    """Of the support for tests, what starts programs needs a built tree."""
+    support = imports.modules(qemu.ROOT / "tests/support").keys() - {"soak"}
+    paths = [
+        path
+        for path in (qemu.ROOT / "tests").glob("*/test_*.py")
+        if "\npytestmark = pytest.mark.unbuilt\n" in path.read_text()
+    ]
+    wrong = [str(path) for path in paths if imports.imported(path, support) or "subprocess" in path.read_text()]
+    assert paths and wrong == []
 
 
 # --- the rules can fail ---

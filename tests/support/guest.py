@@ -74,8 +74,9 @@ class Result:
         return self
 
     def check_lines(self, expected: Sequence[str]) -> Result:
-        """Returns itself if the regular expressions match lines of the console in this order (with other lines
-        between)."""
+        """Returns itself if the run ended, and the regular expressions match lines of the console in this order (with
+        other lines between)."""
+        assert self.exit != qemu.TIMED_OUT, f"{self.command}\ndid not end in time. Console:\n{self.tail()}"
         miss = first_miss(self.console, expected)
         assert miss is None, f"{self.command}\n{miss}"
         return self
