@@ -56,7 +56,7 @@ enum kind { ANON, FILES, NR_KINDS };
 #define MAX_REFS 8   /* the top of tier 3, the last */
 #define AREA_PAGES 1024
 #define NR_AREAS 128 /* of each kind */
-#define MIN_USED 8   /* minimum of used pages in an area, and one in this many */
+#define MIN_USED 8 /* an area is in use if 8 of its pages, and 1 in 8 of those asked, are used */
 
 struct generation {
 	struct list_head pages; /* next victim first */
@@ -72,7 +72,7 @@ struct mglru_page {
 	struct list_head node; /* on the list of its generation */
 	struct generation *gen;
 	u8 kind;
-	u8 refs;   /* uses by system calls */
+	u8 refs; /* uses by system calls */
 	bool used; /* a use that the accessed bit does not show */
 };
 POLICY_PAGE_FITS(struct mglru_page);
