@@ -30,7 +30,7 @@ from tidemark.machine import reference_image as stored
 
 MOST = 1_000_000  # bytes of the compressed files together
 STORE = qemu.ROOT / stored.STORE
-TOOLS = ("compiler", "linker", "C library")  # must equal those of build.txt
+TOOLS = ("compiler", "linker", "C library")  # their versions must equal those in build.txt
 SOURCES = ("boot", "kernel", "user", "linker.ld", "tools/build.mk")
 MUSL, LIBRARY = "build/musl", "usr/lib/i386-linux-musl/libc.a"
 

@@ -39,7 +39,7 @@
 
 enum { DATA = 0x1F0, COUNT = 0x1F2, LBA_LOW, LBA_MID, LBA_HIGH, DEVICE, COMMAND };
 enum { STATUS = COMMAND }; /* when read */
-enum { CONTROL = 0x3F6, ALT_STATUS = CONTROL }; /* reading ALT_STATUS does not lower the line */
+enum { CONTROL = 0x3F6, ALT_STATUS = CONTROL }; /* reading ALT_STATUS does not clear the IRQ */
 enum { STATUS_ERR = 0x01, STATUS_DRQ = 0x08, STATUS_DF = 0x20, STATUS_BSY = 0x80 };
 #define STATUS_NOT_DONE (STATUS_BSY | STATUS_DRQ | STATUS_DF | STATUS_ERR)
 enum { DEVICE_LBA = 0xE0, DEVICE_UNIT1 = 0x10 };

@@ -125,7 +125,7 @@ static const struct super_operations test_super_ops = {
 
 static const struct fs_type test_type = { .name = "test", .on_device = true };
 
-/* Mounts it on its own directory. */
+/* Mounts the test's file system on a directory of the test's own. */
 static struct super_block *begin(void)
 {
 	struct super_block *sb = kzalloc(sizeof(*sb), GFP_KERNEL);

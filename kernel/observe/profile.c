@@ -47,7 +47,7 @@ static u32 *counter_of(u32 ip)
 	return i < 0 ? &user : &hits[i];
 }
 
-/* Counts the instants up to now_ns. */
+/* Adds to *counter the sampling instants that have passed by now_ns. */
 static void take(u32 *counter, u64 now_ns)
 {
 	u32 n;

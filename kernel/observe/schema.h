@@ -255,7 +255,7 @@
 	M(counts, functions, PART, "", send_functions(&next), \
 	  "ticks of each kernel function that was hit, and of `user` and `idle`")
 
-/* Once, last; only with `run=`. */
+/* The last record, written once, and only with `run=`. */
 #define RECORD_END(M) \
 	M(int, status, FACT, "", status, "the run's status")
 

@@ -44,7 +44,7 @@ def released(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An archive with two of the machines: all are made by the same function."""
+    """An archive with two of the machines. Two are enough, because one function makes all machines."""
     real = machines.listed
     listed = mock.patch.object(
         machines, "listed", side_effect=lambda *of: [each for each in real(*of) if each.name in FEW]

@@ -292,7 +292,7 @@ def test_string_is_written_as_pace_reads_it() -> None:
 
 
 def events(*rows: tuple[int, int, int, int, int]) -> Evidence:
-    """Evidence of rows: kind, space, a, b, instructions of programs."""
+    """Evidence whose events are `rows`: (kind, space, a, b, instructions of programs)."""
     made = np.zeros(len(rows), EVENT)
     for at, (kind, space, a, b, user) in enumerate(rows):
         made[at] = (kind, 0, space, a, b, user, user)

@@ -19,7 +19,7 @@ static const struct page_id no_id;
 
 /* Functions that mm/seam/rules.c needs from its environment. */
 
-const u32 world_check_every = 1; /* and once more for every 16 pages */
+const u32 world_check_every = 1; /* the interval between checks is 1, plus 1 for every 16 pages */
 
 void world_violation(const struct violation *v)
 {

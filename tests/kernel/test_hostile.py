@@ -113,7 +113,7 @@ def test_damaged_images_do_the_kernel_no_harm(tmp_path: Path, disk: bytes, part:
 @pytest.mark.parametrize("kind", ["sim:ram", "sim:ssd"])
 @pytest.mark.parametrize("part", soak_but(range(BOOTS), 0))
 def test_mounted_images_may_be_damaged(tmp_path: Path, disk: bytes, part: int, kind: str) -> None:
-    """By writes to their device while they are used; with sim:ssd also while a call waits for the disk."""
+    """Writes to the device damage an image while it is used; with sim:ssd also while a call waits for the disk."""
     count = IN_CHECK if part == 0 else IN_SOAK
     hostile(tmp_path, disk, SEED if part == 0 else part * 1_000_000 + SEED, count, "--live", kind)
 

@@ -108,7 +108,7 @@ class Mix:
 
 
 class Log:
-    """A log to which lines are appended at the first indirect block of the file; each appended line was guaranteed."""
+    """A log that grows into its first indirect block. Each line is synced before the next one is appended."""
 
     def __init__(self, folder: Path, block: str, seed: int) -> None:
         content = folder / "content"

@@ -23,7 +23,7 @@ def bare(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Machine:
-    """All packages are installed; Python packages are not."""
+    """A machine with all packages of the distribution, but without the Python packages."""
     return machine(tmp_path, *LAB)
 
 

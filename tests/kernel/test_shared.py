@@ -135,7 +135,7 @@ def test_tmpfs_has_a_size() -> None:
 
 
 def test_same_answers_as_linux() -> None:
-    """The program finds no difference here, nor on this machine's Linux."""
+    """The program `shm` finds no failure in Tidemark, and none on the host's Linux."""
     result = sound(run(f"{TMPFS}; shm /mnt && shm /tmp; {CHECK}; cat /proc/sysvipc/shm"))
     lines = re.findall(r"^R shm checks=\d+ failures=0$", result.console, re.MULTILINE)
     assert len(lines) == 2 and lines[0] == lines[1]

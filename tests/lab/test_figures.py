@@ -279,7 +279,7 @@ def test_table_of_runs(asked: list[tuple[str, dict]], tmp_path: Path) -> None:
             },
         ],
     }
-    text = runs.make(Figure("one", "runs", ("one",), (), settings), tmp_path)["one"]
+    text = runs.make(Figure("one", "runs", ("one",), (), settings), tmp_path)
     assert text.splitlines() == [
         "`thrash {nr}`, 16M",
         "",

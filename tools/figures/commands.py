@@ -23,7 +23,7 @@ def clear(words: list[str]) -> None:
         shutil.rmtree(words[words.index("-o") + 1], ignore_errors=True)
 
 
-def make(figure: Figure, work: Path) -> dict[str, str]:
+def make(figure: Figure, work: Path) -> None:
     ended = work / ENDED
     before = ended.read_text().splitlines() if ended.exists() else []
     for line in figure.settings["commands"]:
@@ -36,4 +36,3 @@ def make(figure: Figure, work: Path) -> dict[str, str]:
     for picture in figure.files:
         name = Path(picture).name
         shutil.copy(work / figure.settings["take"] / name, work / name)
-    return {}

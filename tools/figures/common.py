@@ -40,7 +40,17 @@ def keep_runs_in(work: Path) -> None:
     """From now on, `measure` keeps runs in this figure's folder."""
     global folder_of_runs
     folder_of_runs = work / RUNS
-    folder_of_runs.mkdir(exist_ok=True)
+
+
+# Names for numbers of the summary at the end of a console, which are integers or have a point.
+NUMBERS = {
+    "total_s": r"^system: ([\d.]+) s",  # virtual seconds from power-on to the summary
+    "utilisation": r"utilisation ([\d.]+)%",  # percent of total_s in which the processor was not idle
+    "useful": r"\(user ([\d.]+)%",  # percent of total_s in user mode
+    "major_faults": r"(\d+) of them major",
+    "killed": r"(\d+) killed for memory",
+    "waits": r"(\d+) waits for admission",
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,11 @@ class Outcome:
         self.number(rf"^R {name} .*corrupt=(0)\b")
         return self.number(rf"^R {name} .*\b{key}=([\d.]+)")
 
+    def named(self, name: str) -> float:
+        """One of NUMBERS."""
+        found = self.number(NUMBERS[name])
+        return found if "." in NUMBERS[name] else int(found)
+
     @cached_property
     def every_record(self) -> list[dict]:
         records = [json.loads(line) for line in self.telemetry.splitlines()]
@@ -79,36 +94,6 @@ class Outcome:
         """The last sample."""
         return self.records("sample")[-1]
 
-    @property
-    def total_s(self) -> float:
-        """Virtual seconds from power-on to the summary."""
-        return self.number(r"^system: ([\d.]+) s")
-
-    @property
-    def utilisation(self) -> float:
-        """Percent of total_s in which the processor was not idle."""
-        return self.number(r"utilisation ([\d.]+)%")
-
-    @property
-    def useful(self) -> float:
-        """Percent of total_s in user mode."""
-        return self.number(r"\(user ([\d.]+)%")
-
-    @property
-    def major_faults(self) -> int:
-        """Major faults: those that waited for the disk."""
-        return int(self.number(r"(\d+) of them major"))
-
-    @property
-    def killed(self) -> int:
-        """Processes killed for memory."""
-        return int(self.number(r"(\d+) killed for memory"))
-
-    @property
-    def waits(self) -> int:
-        """Waits for admission."""
-        return int(self.number(r"(\d+) waits for admission"))
-
 
 def measure(command: str, telemetry: bool = False, keep: bool = True, **settings: object) -> Outcome:
     """Runs one command line in a fresh guest, or returns the kept run. `settings`: those of qemu.Settings. Raises
@@ -121,6 +106,7 @@ def measure(command: str, telemetry: bool = False, keep: bool = True, **settings
         return Outcome(**json.loads(kept.read_text()))
     found = run(command, telemetry, **settings)
     if kept:
+        kept.parent.mkdir(exist_ok=True)
         documents.write(kept, json.dumps(asdict(found)))
     return found
 
@@ -142,13 +128,27 @@ def run(command: str, telemetry: bool, **settings: object) -> Outcome:
         return Outcome(wall_s, text, file.read_text("ascii"))
 
 
-def tidemark(*words: str) -> None:
-    """Runs a command of the lab, as a reader would, prints its line, and discards its output."""
+def tidemark(*words: str) -> tuple[float, float]:
+    """Runs a command of the lab, as a reader would, prints its line, and discards its output. Returns seconds of
+    processor time and the peak memory in MB."""
     print("   ", "tidemark", shlex.join(words), file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "tidemark.cli", *words]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    if done.returncode:
-        raise LabError(f"tidemark {shlex.join(words)} ended with status {done.returncode}", FAILED)
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise LabError(f"tidemark {shlex.join(words)} ended with status {process.returncode}", FAILED)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+
+
+def timed(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> float:
+    """Wall seconds of a command. Raises LabError if it ends with another status than `status`."""
+    begun = time.monotonic()
+    done = subprocess.run(list(map(str, command)), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    took = time.monotonic() - begun
+    if done.returncode != status:
+        raise LabError(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}", FAILED)
+    return took
 
 
 def in_parallel(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -185,6 +185,11 @@ def spread(values: Sequence[float]) -> str:
     """Median and range; the number alone if there is no range."""
     least, middle, most = (digits(f(values)) for f in (min, median, max))
     return middle if least == most else f"{middle} ({least} to {most})"
+
+
+def least_median_most(values: Sequence[float], decimals: int = 1) -> list[str]:
+    """Three cells of a table."""
+    return [f"{f(values):.{decimals}f}" for f in (min, median, max)]
 
 
 def host() -> str:

@@ -96,8 +96,8 @@ def told(entry: dict, found: Session) -> list[str]:
     return lines
 
 
-def make(figure: Figure, work: Path) -> dict[str, str]:
+def make(figure: Figure, work: Path) -> str:
     """The text as a Markdown block."""
     entry = figure.settings
     text = of_place if "first" in entry else of_gdb if "steps" in entry else of_prompt if "type" in entry else of_shell
-    return {figure.blocks[0]: "```\n" + "\n".join(text(entry)) + "\n```"}
+    return "```\n" + "\n".join(text(entry)) + "\n```"

@@ -7,10 +7,7 @@ programs have; they show the worst case.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,11 +21,10 @@ from tidemark.curves.queues import Queues
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.curves.timeline import Timeline
 from tidemark.curves.working_set import Intervals
-from tidemark.errors import FAILED, LabError
 from tidemark.trace.format import BLOCK_RUNS, Reader
 
-from figures.common import host, table
-from figures.entries import ROOT, Figure
+from figures.common import host, table, tidemark
+from figures.entries import Figure
 
 PROGRAM = "phase 8192 2048 100 30000"
 NR_PAGES = 1 << 16
@@ -45,17 +41,6 @@ def record_program(folder: Path) -> Path:
     shutil.rmtree(folder / "run", ignore_errors=True)
     tidemark("trace", "record", PROGRAM, "--mem", "64M", "-q", "-o", str(folder / "run"))
     return folder / "run/trace.tmt"
-
-
-def tidemark(*words: str) -> tuple[float, float]:
-    """Runs a command; returns seconds of processor time and its peak memory in MB."""
-    command = [sys.executable, "-m", "tidemark.cli", *words]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise LabError(f"{words} ended with {process.returncode}", FAILED)
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
 
 
 def whole(trace: Path, folder: Path) -> str:

@@ -36,8 +36,14 @@ def make(figure: Figure, work: Path) -> str:
 
     wait = measure(WAITING, telemetry=True, keep=False, vm="2q", mem=MEM)
     titles = ["run", "virtual s", "utilisation %", "wall s", "wall s for 60 virtual"]
-    per_minute = 60 * wait.wall_s / wait.total_s
-    row = [f"`{WAITING}`, `2q`", f"{wait.total_s:.1f}", wait.utilisation, f"{wait.wall_s:.1f}", f"{per_minute:.1f}"]
+    per_minute = 60 * wait.wall_s / wait.named("total_s")
+    row = [
+        f"`{WAITING}`, `2q`",
+        f"{wait.named('total_s'):.1f}",
+        wait.named("utilisation"),
+        f"{wait.wall_s:.1f}",
+        f"{per_minute:.1f}",
+    ]
     waiting = table(titles, [row])
     return (
         f'`make qemu RUN="..." VM=... MEM={MEM} SWAP=sim:hdd TELEMETRY=FILE`; {host()}; the first table with '

@@ -11,11 +11,12 @@ Columns are numbers of columns of the table; rows are named by their labels.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from figures.entries import function
 
 COLOURS = ("#1f5f99", "#c8552b", "#3b7d3b")
 Line = tuple[dict[str, Any], list[list[float]]]
@@ -43,11 +44,8 @@ def picture(entry: Mapping[str, Any], columns: Sequence[Any], lines: Sequence[Li
     """Draws one picture into the folder."""
     labels = [column for column in columns if column.label]
     names = [" ".join(column.cell(row, []).strip("`") for column in labels).strip() for row, _ in lines]
-    if "by" in entry:
-        module, _, function = entry["by"].partition(".")
-        drawn = getattr(importlib.import_module(f"figures.{module}"), function)
-    else:
-        drawn = marks if "series" in entry else against
+    own = function(entry["by"]) if "by" in entry else None
+    drawn = own or (marks if "series" in entry else against)
     drawn(entry, names, lines, work / entry["file"])
 
 

@@ -11,9 +11,10 @@ which all must exist) with a star in their names; `*` in the entry's values stan
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -130,6 +131,12 @@ def needs() -> dict[str, Need]:
         name: Need(one["reason"], tuple(one.get("files", ())), tuple(one.get("programs", ())))
         for name, one in raw()["needs"].items()
     }
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function MODULE.FUNCTION of this folder."""
+    module, _, name = name.partition(".")
+    return getattr(importlib.import_module(f"figures.{module}"), name)
 
 
 def chosen(names: Iterable[str], there: Mapping[str, Figure]) -> list[Figure]:

@@ -8,34 +8,21 @@ background, with the grades compared byte by byte.
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import tarfile
 import tempfile
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import starters, tree
 from tidemark.grade.intake import lab
 
-from figures.common import busy_loops, host, in_parallel, table
+from figures.common import busy_loops, host, in_parallel, table, timed
 from figures.entries import ROOT, Figure
 
 LAB = "clock"
 FIFO, CLOCK = "kernel/mm/policy/fifo.c", "kernel/mm/policy/clock.c"
 CLASS, REPEATS, LOOPS = 100, 50, 3
 BUILT = 5
-
-
-def run(command: Sequence[str | Path], folder: Path = ROOT, status: int = 0) -> float:
-    """Wall seconds of a command; another exit status than `status` ends the script."""
-    begun = time.monotonic()
-    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True)
-    if done.returncode != status:
-        raise LabError(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}", FAILED)
-    return time.monotonic() - begun
 
 
 def from_clean(folder: Path) -> tuple[float, float]:
@@ -45,12 +32,12 @@ def from_clean(folder: Path) -> tuple[float, float]:
     (folder / "build").mkdir()
     if (ROOT / "build/musl").exists():
         (folder / "build/musl").symlink_to(ROOT / "build/musl")
-    run(["tools/setup.sh", "grade"], folder)  # a build/venv of its own, because a venv contains its path
+    timed(["tools/setup.sh", "grade"], folder)  # a build/venv of its own, because a venv contains its path
     grade = ["make", "grade", f"LAB={LAB}"]
-    first_s = run(["env", "CCACHE_DISABLE=1", *grade], folder)
+    first_s = timed(["env", "CCACHE_DISABLE=1", *grade], folder)
     for goal in ("clean", "grade-base", "clean"):
-        run(["make", goal], folder)
-    return first_s, run(grade, folder)
+        timed(["make", goal], folder)
+    return first_s, timed(grade, folder)
 
 
 def qualities() -> list[tuple[str, dict[str, str]]]:
@@ -104,7 +91,7 @@ def different_grades(folder: Path) -> int:
 
     def grade(number: int) -> bytes:
         path = folder / f"grade{number}.json"
-        run(["build/venv/bin/tidemark", "grade", LAB, "--json", path])
+        timed(["build/venv/bin/tidemark", "grade", LAB, "--json", path])
         return hashlib.sha256(path.read_bytes()).digest()
 
     with busy_loops(LOOPS):
@@ -115,11 +102,11 @@ def make(figure: Figure, work: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="tidemark-figures-") as name:
         scratch = Path(name)
         first_s, again_s = from_clean(scratch / "tree")
-        run(["make", "grade-base"])
-        built_s = median(run(["make", "grade", f"LAB={LAB}"]) for _ in range(BUILT))
+        timed(["make", "grade-base"])
+        built_s = median(timed(["make", "grade", f"LAB={LAB}"]) for _ in range(BUILT))
         kinds = hand_in(scratch / "class")
         command = ["build/venv/bin/tidemark", "grade-class", scratch / "class", "--lab", LAB, "--out", scratch / "out"]
-        class_s = run(command, status=1)  # some of these cannot be graded
+        class_s = timed(command, status=1)  # some of these cannot be graded
         rows = [
             [f"`make grade LAB={LAB}`, built tree, median of {BUILT}", f"{built_s:.1f} s"],
             ["the same, from clean, with what the compiler's cache has of earlier builds", f"{again_s:.1f} s"],

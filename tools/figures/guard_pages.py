@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from statistics import median
 
 from figures.common import Outcome, in_parallel, measure
 from figures.draw import Line
 from figures.entries import Figure
-from figures.policies import STYLE, text
+from figures.svg import svg, text
 
 MACHINE = {"vm": "2q", "mem": "16M", "swap": "sim:hdd"}
 CHOSEN = {
@@ -114,19 +113,6 @@ def panel(title: str, found: Outcome, guard: str, y: int) -> Iterator[str]:
     yield text(LEFT + WIDTH, bottom + 13, f"{total_us / 1e6:.1f} s", "small right")
 
 
-def svg(title: str, height: int, style: str, lines: Sequence[str]) -> str:
-    """A picture with the same width as those of the policies."""
-    width = LEFT + WIDTH + 40
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{STYLE}{style}</style>",
-        f'<rect width="{width}" height="{height}" style="fill:white"/>',
-        *lines,
-        "</svg>",
-    ]) + "\n"  # fmt: skip
-
-
 ROWS_STYLE = """  .has { fill: #9cc7e4 } .preferred { fill: #0072b2 } .ends { stroke: #d55e00; stroke-width: 2 }
   .axis { stroke: #8a8a8a }
 """
@@ -151,7 +137,7 @@ def rows_picture(job: str, guard: str) -> str:
         *panel("2q, no guard", without, "none", 22),
         *panel(f"2q, guard={guard}", with_it, guard, 22 + height),
     ]
-    return svg(f"{job} with and without guard={guard}", 22 + 2 * height, ROWS_STYLE, lines)
+    return svg(f"{job} with and without guard={guard}", (LEFT + WIDTH + 40, 22 + 2 * height), lines, ROWS_STYLE)
 
 
 # --- how long it takes ---
@@ -173,14 +159,9 @@ def bars(_: Mapping[str, str], names: Sequence[str], lines: Sequence[Line], path
         drawn.append(f'<rect x="{left}" y="{y}" width="{scale * median(times):.1f}" height="15" style="fill:{fill}"/>')
         drawn += [f'<path class="run" d="M{left + scale * one:.1f} {y + 1}v13"/>' for one in times]
         drawn.append(text(f"{left + 6}", y + 12, f"{median(times):.0f} s"))
-    path.write_text(
-        svg(
-            "mc62 to mc75: how long the work takes",
-            30 + 20 * len(found),
-            "  .run { stroke: #d55e00; stroke-width: 2 }\n",
-            drawn,
-        )
-    )
+    size = LEFT + WIDTH + 40, 30 + 20 * len(found)
+    style = "  .run { stroke: #d55e00; stroke-width: 2 }\n"
+    path.write_text(svg("mc62 to mc75: how long the work takes", size, drawn, style))
 
 
 def make(figure: Figure, work: Path) -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, sync_playwright
 
-from figures.common import host, measure, table
+from figures.common import host, least_median_most, measure, table
 from figures.entries import ROOT, Figure
 
 PAGE = (ROOT / "build/page/index.html").as_uri()
@@ -79,7 +78,7 @@ def counted(records: list[dict[str, Any]]) -> tuple[int, int, float]:
 def compared(run: str, memory: str, policy: str) -> list[str]:
     """A row of the table: each number in QEMU and in the page."""
     done = measure(run, telemetry=True, vm=policy, mem=memory, swap=SWAP, seed="1", cmdline=PARAMETERS)
-    true = counted([json.loads(line) for line in done.telemetry.splitlines()])
+    true = counted(done.every_record)
     cells = [
         (f"{a:,}", f"{b:,}") if isinstance(a, int) else (f"{a:.4f}", f"{b:.4f}")
         for a, b in zip(true, counted(in_page(run, memory, policy)))
@@ -125,7 +124,7 @@ def load(link: str, there: str) -> tuple[float, float, float]:
 def row(name: str, link: str, there: str) -> list[str]:
     """A row of the table: least, median and most of each time."""
     columns = zip(*(load(link, there) for _ in range(LOADS)))
-    return [name, *(" / ".join(f"{f(one):.1f}" for f in (min, statistics.median, max)) for one in columns)]
+    return [name, *(" / ".join(least_median_most(one)) for one in columns)]
 
 
 def times(figure: Figure, work: Path) -> str:

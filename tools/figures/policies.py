@@ -8,9 +8,8 @@ policies, so that pictures can be compared side by side. The tables count misses
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tidemark.strings.refstrings import Given, References
 
 from figures.common import table
 from figures.entries import Figure, words
+from figures.svg import svg, text
 
 LRU, MIN = compare.LRU, compare.MIN
 
@@ -69,6 +69,11 @@ class Map:
     events: list[str]
     stays: list[tuple[int, int, int]]
 
+    @property
+    def hits(self) -> list[bool]:
+        """Was the page of each reference in memory?"""
+        return [event in (HIT, MINOR) for event in self.events]
+
 
 def stays_of(resident: Sequence[set[int]]) -> list[tuple[int, int, int]]:
     """(page, first reference, reference after the last) of each stay, given the resident pages after each reference."""
@@ -101,28 +106,22 @@ def followed(policy: str) -> Map:
     return Map(events_of(pages, [row["result"] for row in rows]), stays_of(resident))
 
 
-def ideal(pages: Sequence[int], frames: int, worth: Callable[[int, int], int]) -> list[bool]:
-    """Was each reference a hit, if the page with the least `worth(page, now)` is evicted?"""
-    memory: set[int] = set()
+def lru_hits(pages: Sequence[int], frames: int) -> list[bool]:
+    """Was each reference a hit under LRU? `memory` has the least recently used page first."""
+    memory: dict[int, None] = {}
     hits = []
-    for at, page in enumerate(pages):
+    for page in pages:
         hits.append(page in memory)
-        if page not in memory and len(memory) == frames:
-            memory.remove(min(sorted(memory), key=lambda one: worth(one, at)))
-        memory.add(page)
+        memory.pop(page, None)
+        if len(memory) == frames:
+            del memory[next(iter(memory))]
+        memory[page] = None
     return hits
 
 
-def yardsticks(pages: Sequence[int], frames: int) -> dict[str, list[bool]]:
+def yardsticks(pages: Sequence[int]) -> dict[str, list[bool]]:
     """Hits of LRU, and of MIN, which evicts the page whose next use is furthest away."""
-
-    def last(page: int, at: int) -> int:
-        return max(i for i in range(at) if pages[i] == page)
-
-    def soonest(page: int, at: int) -> int:
-        return -next((i for i in range(at, len(pages)) if pages[i] == page), len(pages))
-
-    return {LRU: ideal(pages, frames, last), MIN: ideal(pages, frames, soonest)}
+    return {LRU: lru_hits(pages, FRAMES), MIN: followed("min").hits}
 
 
 # --- the picture ---
@@ -135,11 +134,6 @@ WORDS = {
     FIRST: "miss: its first use",
     AGAIN: "miss: it had been evicted",
 }
-STYLE = """
-  text { font: 11px "DejaVu Sans", sans-serif; fill: #222 } .small { font-size: 10px; fill: #555 }
-  .own { font-weight: bold } .right { text-anchor: end } .middle { text-anchor: middle }
-  path { fill: none } .stay { stroke: #cfe2f1; stroke-width: 4 } .edge { stroke: #8a8a8a; stroke-dasharray: 2 2 }
-"""
 
 
 def x_of(reference: float) -> str:
@@ -150,12 +144,6 @@ def x_of(reference: float) -> str:
 def y_of(page: int) -> int:
     """The middle of a page's line; page 0 is at the bottom."""
     return TOP + ROW * (max(short_string()) - page) + ROW // 2
-
-
-def text(x: float | str, y: float, words: object, kind: str = "") -> str:
-    """A text element; `kind`: classes of the style."""
-    attribute = f' class="{kind}"' if kind else ""
-    return f'<text x="{x}" y="{y}"{attribute}>{escape(str(words))}</text>'
 
 
 def marks(kind: str, pages: Sequence[int], events: Sequence[str]) -> str:
@@ -202,13 +190,9 @@ def drawn(policy: str) -> str:
     bottom = y_of(0) + ROW // 2
     width, height = int(float(x_of(len(pages)))) + TOTALS, bottom + 5 * LINE - 4
     kinds = [kind for kind in WORDS if kind in found.events]
-    hits = {policy: [event in (HIT, MINOR) for event in found.events], **yardsticks(pages, FRAMES)}
+    hits = {policy: found.hits, **yardsticks(pages)}
     stays = "".join(f"M{x_of(start)} {y_of(page)}H{x_of(end)}" for page, start, end in found.stays)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-        f"<title>{policy}: which pages are in memory at which reference, {FRAMES} frames</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect width="{width}" height="{height}" style="fill:white"/>',
         *legend(kinds),
         f'<path class="stay" d="{stays}"/>',
         *(marks(kind, pages, found.events) for kind in kinds),
@@ -222,9 +206,9 @@ def drawn(policy: str) -> str:
             for line in counted(name, row, bottom + LINE * (nr + 2), "own" if name == policy else "")
         ),
         text(width - 4, bottom + LINE, "all", "small right"),
-        "</svg>",
     ]
-    return "\n".join(line for line in lines if line) + "\n"
+    title = f"{policy}: which pages are in memory at which reference, {FRAMES} frames"
+    return svg(title, (width, height), filter(None, lines))
 
 
 # --- the tables: misses on long strings ---
@@ -269,9 +253,8 @@ def own_table(policy: str, counts: dict[tuple[str, str], int]) -> str:
 
 def table_of_all(policies: Sequence[str], counts: dict[tuple[str, str], int]) -> str:
     """Every policy's misses, and hits on the short string; the best of each column except MIN's is bold."""
-    pages = short_string()
-    short = {who: sum(hits) for who, hits in yardsticks(pages, FRAMES).items()}
-    short |= {policy: sum(event in (HIT, MINOR) for event in followed(policy).events) for policy in policies}
+    short = {who: sum(hits) for who, hits in yardsticks(short_string()).items()}
+    short |= {policy: sum(followed(policy).hits) for policy in policies}
     least = {string: min(counts[string, policy] for policy in policies) for string in LONG}
     rows = []
     for who in (MIN, LRU, *policies):

@@ -4,13 +4,16 @@ A figure's folder keeps what is finished: state.json says for which image and se
 is being made, and the figure itself stays beside. So after Ctrl-C, a full disk or a failure the same command
 continues, and a figure of which nothing has changed is not made again. Those that need no image and nothing else are
 made in seconds from tables of the tools: they always are made again.
+
+A figure is made by the function `make` of its kind's module; one with logic of its own (the kind `own`) names the
+function, `by = "MODULE.FUNCTION"`. The function gets the figure and the folder for its work. It returns the text of the
+figure's blocks by name (or the text alone, if there is one block), and writes the files into the folder.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import importlib
 import json
 import os
 import shutil
@@ -24,7 +27,8 @@ from pathlib import Path
 
 from tidemark.errors import FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, LabError
 
-from figures import documents, made
+from figures import documents, entries, made
+from figures.common import keep_runs_in
 from figures.entries import ROOT, Figure, Need, needs
 
 GIB = 1 << 30
@@ -110,7 +114,9 @@ class Runner:
         begun = time.monotonic()
         work = self.prepared(figure)
         try:
-            blocks = importlib.import_module(f"figures.{figure.kind}").make(figure, work)
+            keep_runs_in(work)
+            blocks = entries.function(figure.settings.get("by", f"{figure.kind}.make"))(figure, work) or {}
+            blocks = {figure.blocks[0]: blocks} if isinstance(blocks, str) else blocks
             took = time.monotonic() - begun
             self.keep(figure, blocks, took)
         except OSError as e:

@@ -6,10 +6,11 @@ names with values, too. `text` and the other keys of the entry hold for all. A m
 qemu.Settings has, and by `run`, its command; texts may contain other names in braces (a machine's all, others those
 before them). Parameters of the kernel may follow the name of a policy.
 
-A column's `value` is an expression in Python over the names and the run: number(pattern), program(name, key), records,
-total_s and the other properties of Outcome. `show` is a format for the median over `jitters` (default one run), or
-"spread" (median and range) or "range". A column with `label` is a text; one with `when` is blank in other rows. `given`
-are values for `text`, measured in the same way. `order` sorts the rows by a column; `draw` is for draw.py.
+A column's `value` is an expression in Python over the names and the run: the names of common.NUMBERS, number(pattern),
+program(name, key), records and the others of Outcome. `show` is a format for the median over `jitters` (default one
+run), or "spread" (median and range) or "range". A column with `label` is a text; one with `when` is blank in other
+rows. `given` are values for `text`, measured in the same way. `order` sorts the rows by a column; `draw` is for
+draw.py.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Scope(dict):
         super().__init__(names)
 
     def __missing__(self, name: str) -> Any:
+        if name in common.NUMBERS:
+            return outcome(self).named(name)
         if not hasattr(common.Outcome, name):
             raise KeyError(name)
         return getattr(outcome(self), name)
@@ -117,8 +120,7 @@ class Column:
         return (self.show or "{}").format(median(values) if len(values) > 1 else values[0])
 
 
-def make(figure: Figure, work: Path) -> dict[str, str]:
-    common.keep_runs_in(work)
+def make(figure: Figure, work: Path) -> str:
     all_of = dict(figure.settings)
     parts, columns = all_of.pop("rows"), [Column.of(one) for one in all_of.pop("columns")]
     text, given, order, drawn, jitters, blocks = (
@@ -135,7 +137,7 @@ def make(figure: Figure, work: Path) -> dict[str, str]:
     shown = [[column.cell(row, values) for column, values in zip(columns, line)] for row, line in lines]
     labels = sum(bool(column.label) for column in columns)
     table = common.table([column.title for column in columns], shown, blocks if blocks is not None else labels)
-    return {figure.blocks[0]: f"{intro(text, all_of, given or {})}\n\n{table}"}
+    return f"{intro(text, all_of, given or {})}\n\n{table}"
 
 
 def intro(text: str, names: Names, given: Mapping[str, Names]) -> str:

@@ -188,7 +188,7 @@ static void on_death(unsigned int cpu, void *data)
 	space_of[frame] = 0;
 }
 
-/* signal_send(task, number) */
+/* signal_send(task, number): records a SIGKILL that a function of the region KILLERS sends. */
 static void on_signal(unsigned int cpu, void *data)
 {
 	(void)cpu;

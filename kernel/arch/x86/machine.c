@@ -22,8 +22,9 @@ static void __noreturn halt_forever(void)
 		__asm__ volatile("cli\n\thlt");
 }
 
-/* Without the exit device, a regular end powers the machine off; otherwise the message stays on the
- * screen. With it, QEMU may let the CPU run on for a while, which must have no effect. */
+/* QEMU's exit device ends QEMU with a status, but may let the CPU run on for a while, which must have
+ * no effect. Without the device, a regular end powers the machine off; at any other end the message
+ * stays on the screen. */
 void __noreturn machine_exit(enum machine_exit code)
 {
 	bool present = inl(DEBUG_EXIT) != 0xFFFFFFFF;

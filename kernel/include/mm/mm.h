@@ -86,7 +86,7 @@ struct mm_struct {
 	struct list_head family_node;
 	struct list_head all; /* in mm_list */
 	u32 id; /* increases along mm_list */
-	struct task_struct *task; /* uses this address space; NULL: none yet, or none any more */
+	struct task_struct *task; /* the user of this address space; NULL: not yet, or no longer */
 	u64 vtime_ns; /* virtual time of the task when it left by execve */
 	struct mm_counters count;
 	u64 policy[POLICY_MM_SIZE / 8]; /* the policy's own data; see policy_mm() */

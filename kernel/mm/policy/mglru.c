@@ -55,7 +55,7 @@ struct mglru_page {
 	struct list_head node; /* on the list of its generation */
 	struct generation *gen;
 	u8 kind;
-	u8 refs;   /* uses by system calls */
+	u8 refs; /* uses by system calls */
 	bool used; /* a use that the accessed bit does not show */
 };
 POLICY_PAGE_FITS(struct mglru_page);

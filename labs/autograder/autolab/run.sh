@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh LAB SUBMISSION: grade it for Autolab, whose students read all that is printed. Whatever happens, the last line
-# is the autoresult, and the lines before it say what.
+# run.sh LAB SUBMISSION: grade a submission for Autolab, which shows students the whole output. The last line is always
+# the autoresult, also after an error; the lines before it report the tests or the error.
 
 set -u
 lab=$1 submission=$2

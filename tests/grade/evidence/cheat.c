@@ -106,7 +106,7 @@ static void do_hidden_instruction(void)
 	__asm__ volatile("jmp 1f + 1; 1: mov $0x9090060F, %%eax" : : : "eax"); /* clts */
 }
 
-/* Then the kernel pushes its words to a wrong place. */
+/* Calls the kernel with another stack, so that its pushes go to this array. */
 static void move_stack(void)
 {
 	static u32 stack[64];

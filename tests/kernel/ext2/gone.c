@@ -153,7 +153,7 @@ static void writing(void)
 	say("/proc/fail", "mute:1");
 }
 
-/* Closes a file without a name, while memory has run out for a while. */
+/* Closes an unlinked file while allocations fail for a time. */
 static void freeing(void)
 {
 	int fd = open("f", O_RDONLY);

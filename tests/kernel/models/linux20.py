@@ -24,7 +24,7 @@ class Model:
         self.address = (0, 0)  # (is it a file's page?, number)
         self.in_process = False
         self.looks = 0
-        self.oldest: int | None = None  # of the pages that stayed
+        self.oldest: int | None = None  # the oldest of the pages that were not evicted
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
         """Was the page in memory, and which pages are evicted for it?"""

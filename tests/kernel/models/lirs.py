@@ -81,7 +81,7 @@ class Model:
         self.hit(self.stack[0])
 
     def settle(self) -> None:
-        """Makes surplus LIR pages HIR."""
+        """Turns LIR pages into HIR pages until at most nr_lir are LIR."""
         while len(self.lir) > self.nr_lir:
             while self.stack[0] in self.used:
                 self.turn()

@@ -40,7 +40,7 @@ static void delist(struct page *page)
 	nr_a1in -= !js2q_data(page)->in_am;
 }
 
-/* Is the page remembered? Forgets it. */
+/* Removes the page's ghost. Returns false if it has none. */
 static bool take_ghost(struct page_id id)
 {
 	for (u32 i = 0; id.store && i < MAX_GHOSTS; i++)

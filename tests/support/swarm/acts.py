@@ -61,7 +61,7 @@ def check(rng: Random, items: list[Item]) -> str:
 
 
 def swapoff(rng: Random, items: list[Item]) -> str:
-    """Switches off the first area, or another one, and perhaps on again."""
+    """Switches off one of the swap areas, drawn at random, and in 60% of the cases on again."""
     mine = ["/dev/sim", *(f"/mnt/swap{item.text.split()[0]}" for item in items if item.kind == "area")]
     name = rng.choice(mine)
     return f"swapoff {name}" + (

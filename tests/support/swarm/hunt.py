@@ -19,7 +19,7 @@ from swarm.judge import Outcome, judge, perform
 from swarm.known import Item
 from swarm.session import session
 
-LEAK_ROUNDS = 7  # permanent allocations exist after a few rounds
+LEAK_ROUNDS = 7  # by then the kernel has made all its permanent allocations
 REPEAT_EVERY = 8
 DIFFERS = "the same run again differs: "
 ROOM = 256 << 20  # bytes that must be free: a disk, two telemetries

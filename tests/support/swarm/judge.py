@@ -23,7 +23,7 @@ ENDS = (qemu.OK, qemu.FAILED, qemu.CUT)  # the power fails only if a run says so
 FREE = ("frames", "nr_swap_free", "kept")
 COUNTS = ("nr_free_pages", "nr_isolated", "nr_anon_pages", "nr_writeback", "nr_slab_objects", "nr_swap_free")
 
-# Lines that must not occur, and the part that names the failure.
+# Patterns of lines that a console must not contain. What a pattern matches names the failure.
 NEVER = (
     r"\bBUG\b.*",
     r"PANIC.*|panic: .*",

@@ -108,7 +108,7 @@ def one_round(items: list[Item], number: int) -> list[str]:
         lines += [f"sh -c 'cd /mnt; rm -f {' '.join(f'{number}f{n}' for n in range(MAX_JOBS))} 2>/dev/null'"]
     if uses_files(items):
         what = "ext2 /dev/sda" if texts(items, "disk") else "tmpfs t"
-        # A child of a process that spin killed at its end computes for some milliseconds more.
+        # `spin` kills its processes when it ends; their children still run for some milliseconds.
         lines = [f"mount -t {what} /mnt", *lines, *["sleep 1"] * ("--forks" in body), "umount /mnt"]
     return [*lines, f"echo {ROUND} {number}; sync; echo 3 >/proc/sys/vm/drop_caches; {SHOW}"]
 

@@ -74,7 +74,7 @@ def _carry_down(tree: Array, levels: Array, waiting: Array, slot: Int) -> Int:
 
 @compiled
 def _put(tree: Array, levels: Array, slot: Int, place: Int) -> None:
-    """Give a place to a slot without one."""
+    """Give a slot its place. The slot has none yet."""
     tree[lane_of(slot)] = place
     slot >>= SHIFT
     for level in range(1, len(levels) - 1):

@@ -33,7 +33,7 @@ def _feed(
     runs: tuple[Any, ...], of_file: Array, memories: Array, queue: Array, words: tuple[Any, ...], clock: Int
 ) -> None:
     """Process `runs`. `words`: the memories in which a page is resident, used, mapped; `clock`: the bits of the
-    memories under CLOCK. A free frame holds the page after the last one, which is never used.
+    memories under CLOCK. A free frame holds a page number that no page has: one more than the last.
     """
     pages, kinds, counts = runs
     resident, used, mapped = words

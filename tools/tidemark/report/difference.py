@@ -38,7 +38,7 @@ QUANTITIES = {
     "pages_out": ("pages written to swap", ""),
     "admission_waits": ("waits for admission", ""),
 }
-BY_ITSELF = ("workload", "vm", "mem")  # values that need no name beside them
+BY_ITSELF = ("workload", "vm", "mem")  # factors whose values are shown without the factor's name
 NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
 
 

@@ -205,7 +205,7 @@ def in_ms(rows: Sequence[dict[str, Any]], of: str) -> bool:
 
 
 def numbers_on(axes: Axes, values: np.ndarray, middle: float, times: float) -> None:
-    """Write `times` the number into each square, or a cross if it has none."""
+    """Write into each square its number multiplied by `times`, or a cross if it has no number."""
     for (row, column), value in np.ndenumerate(values):
         known = not np.isnan(value)
         ink = "white" if known and np.log(value) > middle else BLACK

@@ -135,7 +135,7 @@ def run_cell(settings: qemu.Settings, parcel: Parcel, sweeper: str, token: str) 
 
 
 def offered_policies(parcel: Parcel, sweeper: str) -> tuple[str, ...]:
-    """The replacement policies in the image, by asking it. Raises LabError if no QEMU can be run here."""
+    """The image's replacement policies, which a run of the image lists. Raises LabError if QEMU cannot be run."""
     with told_where(sweeper):
         image.qemu_version()
         return image.policies(unpack(parcel))
@@ -240,7 +240,7 @@ class Cluster:
 
     def close(self, token: str) -> None:
         """End the cells that run with `token`, and leave the cluster."""
-        with contextlib.suppress(Exception):  # a cluster that is gone runs none of our cells
+        with contextlib.suppress(Exception):  # if the cluster has gone, none of our cells run there
             if self.client.status == "running":
                 self.executor.shutdown(wait=False)
                 self.client.run(stop, token)

@@ -32,7 +32,7 @@ def terms_of(record: Exit) -> Mapping[str, Any]:
 
 
 def gamma_us(record: Exit) -> float | None:
-    """γ: Γ, the space-time of the kernel's work, over Σ RSS of the major faults. None if these are too few."""
+    """γ: Γ, the space-time of the kernel's work, over Σ RSS of the major faults. None if there were too few faults."""
     enough = record["majflt"] >= GAMMA_MAJFLT and record["fault_rss"]
     return record["housekeeping"] / record["fault_rss"] if enough else None
 

@@ -96,7 +96,7 @@ def cells_of(
 
 
 def parameters_of(given: Iterable[str], policies: Sequence[str]) -> dict[str, list[str]]:
-    """POLICY.NAME=VALUE by policy. Raises LabError for a policy that is not compared."""
+    """Sorts parameters, POLICY.NAME=VALUE, by policy. Raises LabError for a policy that is not compared."""
     by_policy: dict[str, list[str]] = {}
     for text in given:
         policy = text.partition(".")[0]

@@ -72,7 +72,7 @@ def vmin(space: Space, tau_us: float) -> tuple[int, float]:
 
 
 def size(spaces: Sequence[Space]) -> int:
-    """Bytes of the file."""
+    """The size in bytes of a file of these spaces."""
     return HEADER.size + sum(SPACE.size + REF_BYTES * (len(one.refs) + len(one.vpns)) for one in spaces)
 
 

@@ -218,7 +218,7 @@ class Watch(App[int]):
             part.refresh(layout=part.id in ("machine", "lists"))
 
     def set_top_height(self) -> None:
-        """Give the top the lines that machine and lists need, more on a high terminal, but leave room for processes."""
+        """Give the panels at the top the lines that they need, more on a high terminal, but leave room for tasks."""
         if self.moment is None:
             return
         wide = self.has_class("wide")

@@ -94,7 +94,7 @@ class Memory:
             del self.columns[: len(self.columns) - self._keep * 9 // 10]
 
     def _read(self) -> None:
-        """Read new whole lines. The file gets its final name when QEMU ends."""
+        """Read the complete lines that are new. The file may have either of two names: QEMU's end renames it."""
         if self._file is None:
             for name in self._names:
                 with contextlib.suppress(FileNotFoundError):

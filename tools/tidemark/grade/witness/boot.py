@@ -92,7 +92,7 @@ def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, 
         found = known[code]
     elif status == 0:
         found = Outcome.PANICKED, "the machine was reset by a triple fault"
-    elif status % 2 and seen.whole and seen.instructions:  # through the exit device, with a code that no run uses
+    elif status % 2 and seen.whole and seen.instructions:  # by the exit device, with an unknown code
         found = Outcome.PANICKED, f"the kernel ended the machine itself, by machine_exit({status // 2}) or its like"
     elif status == GUESTS_FAULT:
         found = Outcome.PANICKED, f"the machine came to a stop: {said.removeprefix('tidemark plugin: ')}"

@@ -65,7 +65,9 @@ def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
     made |= dict.fromkeys(("ghost_find", "ghost_add"), code(gives=Gives.SO_MANY, size=ghost))
     made |= dict.fromkeys(("kmalloc", "kzalloc"), code(gives=Gives.AS_ASKED))
     return made | {
-        "page_id_of": code(Argument.ANY, Argument.PAGE),  # first comes the place of the structure that it returns
+        "page_id_of": code(
+            Argument.ANY, Argument.PAGE
+        ),  # the first argument is the address for the structure that it returns
         "vm_eligible": code(Argument.A_SCAN, Argument.PAGE),
         "vm_next_mm": code(Argument.PROCESS_OR_NONE),
         "vm_next_page": code(Argument.PROCESS, Argument.PAGE_OR_NONE),

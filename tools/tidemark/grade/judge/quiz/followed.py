@@ -138,7 +138,7 @@ def first_half(folder: Path, number: int) -> dict[str, int | None]:
 
 
 def second_half(folder: Path, number: int, begun: int, end: int, seen: dict[str, int | None]) -> dict[str, int | None]:
-    """The answers that are found before and after the fault."""
+    """The answers from places of the run before and after the fault."""
     pid, page = seen["pid"], seen["page"]
     owner, _, taker, _, _, _, ran, _, _, wrote = session(
         folder,
