@@ -3,5 +3,5 @@
 	.globl vdso_image, vdso_image_end
 	.balign 4
 vdso_image:
-	.incbin "build/vdso.so"
+	.incbin "build/kernel/arch/x86/vdso/vdso.so"
 vdso_image_end:

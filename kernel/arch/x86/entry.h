@@ -19,7 +19,7 @@
 
 	.macro EX_TABLE from, to
 	.pushsection __ex_table, "a"
-	.long \from, \to
+	.long \from, \from, \to
 	.popsection
 	.endm
 

@@ -79,9 +79,7 @@ void copy_page(void *to, const void *from)
 	sse_end(cr0);
 }
 
-#define USER_MOVE(offset)                                                                          \
-	"8:\tmovups " #offset "(%1), %%xmm0\n"                                                     \
-	"9:\tmovups %%xmm0, " #offset "(%0)\n\t" EX_TABLE(8b, 2f) EX_TABLE(9b, 2f)
+#define USER_MOVE(offset) "movups " #offset "(%1), %%xmm0\n\t" "movups %%xmm0, " #offset "(%0)\n\t"
 
 size_t copy_user_wide(void *to, const void *from, size_t n)
 {
@@ -92,11 +90,12 @@ size_t copy_user_wide(void *to, const void *from, size_t n)
 	__asm__ volatile("movups %%xmm0, %3\n"
 			 "1:\n\t"
 			 EACH_16(USER_MOVE)
-			 "add %4, %0\n\t"
+			 "2:\tadd %4, %0\n\t"
 			 "add %4, %1\n\t"
 			 "sub %4, %2\n\t"
 			 "jne 1b\n"
-			 "2:\tmovups %3, %%xmm0"
+			 "3:\tmovups %3, %%xmm0\n\t"
+			 EX_TABLE_RANGE(1b, 2b, 3b)
 			 : "+r"(to), "+r"(from), "+r"(n), "=m"(saved)
 			 : "i"(TURN)
 			 : "memory", "cc");

@@ -11,7 +11,7 @@
 #include "internal.h"
 
 struct ex_table_entry {
-	u32 from, to;
+	u32 from, last, to;
 };
 
 extern const struct ex_table_entry __ex_table_start[], __ex_table_end[];
@@ -21,7 +21,7 @@ static const struct ex_table_entry *find_fixup(const struct pt_regs *regs)
 	const struct ex_table_entry *e;
 
 	for (e = __ex_table_start; e < __ex_table_end; e++)
-		if (e->from == regs->ip)
+		if (e->from <= regs->ip && regs->ip <= e->last)
 			return e;
 	return NULL;
 }

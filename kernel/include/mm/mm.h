@@ -155,14 +155,16 @@ int mm_write(struct mm_struct *mm, u32 addr, const void *from, size_t n);
 /* mm/space/filemap.c: empty entries that are not found through a page. They never sleep and need no mm->lock.
  * The first: entries of private regions, copies included, and of holes, from page `first` of the file on. */
 void filemap_unmap_rest(struct inode *inode, u32 first);
-/* Maps the page of a file at addr, if it is resident, without a fault. Returns 0 or -ENOMEM. May sleep. */
-int mm_map_cached(struct mm_struct *mm, u32 addr);
 /* A page is added where a hole was, which may have been mapped for reading. */
 void filemap_unmap_hole(struct inode *inode, u32 index);
 
 /* mm/space/unuse.c: maps, in all address spaces, the pages that are in the swap cache for slots
  * `first` to `end` - 1, and frees those slots. May sleep between two address spaces. */
 void unuse_slots(u32 first, u32 end);
+
+/* mm/space/premap.c: maps the page of a file at addr, if it is resident, without a fault. Returns 0 or
+ * -ENOMEM. May sleep. */
+int mm_map_cached(struct mm_struct *mm, u32 addr);
 
 void mm_init_caches(void);
 

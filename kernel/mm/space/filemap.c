@@ -3,7 +3,6 @@
  * already resident ("fault-around"): 16 faults become one. If the file has a store, only neighbours that
  * a process has already requested are mapped: the first use of a page that was read ahead is a fault.
  */
-#include "errno.h"
 #include "fs/vfs.h"
 #include "internal.h"
 #include "mm/mm.h"
@@ -79,18 +78,6 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 	}
 	if (n)
 		mm_count_file(vma->mm, n);
-}
-
-int mm_map_cached(struct mm_struct *mm, u32 addr)
-{
-	pte_t *pte;
-
-	mutex_lock(&mm->lock);
-	pte = pte_alloc(mm->pgd, addr, &mm->count.ptes);
-	if (pte)
-		filemap_map_around(vma_find(mm, addr), addr);
-	mutex_unlock(&mm->lock);
-	return pte ? 0 : -ENOMEM;
 }
 
 void filemap_unmap_hole(struct inode *inode, u32 index)

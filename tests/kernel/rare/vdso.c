@@ -137,14 +137,13 @@ static long long read_in_turn(unsigned clock, long long before, long long *most)
 
 static void test_clock(unsigned clock)
 {
-	long long at = 0, most, ordinary = 0, largest = 0;
+	long long at = 0, most, ordinary = 0;
 
 	for (int n = 0; n < READS; n++) {
 		at = read_in_turn(clock, at, &most);
-		largest = n > 0 && most > largest ? most : largest;
 		ordinary = n == 1 || (n > 1 && most < ordinary) ? most : ordinary;
 	}
-	CHECK(ordinary < 100000 && largest < 1000000000);
+	CHECK(ordinary < 100000); /* the others may have been interrupted for long */
 	for (int n = 0; n < SLEEPS; n++) {
 		struct timespec pause = { .tv_nsec = 37000000 };
 

@@ -47,13 +47,18 @@ static inline long syscall2(long nr, u32 a, const void *b)
 	return nr;
 }
 
+static out_of_line u64 scaled(u64 cycles)
+{
+	return clock_scale(cycles, vvar.ns_scale);
+}
+
 /* Nanoseconds since 1970 or since boot. */
 static inline u64 read_clock(bool since_1970)
 {
 	u64 ns = read_cycles(&vvar);
 
-	if (vvar.ns_scale)
-		ns = clock_scale(ns, vvar.ns_scale);
+	if (unlikely(vvar.ns_scale))
+		ns = scaled(ns);
 	return since_1970 ? ns + vvar.realtime_ns : ns;
 }
 

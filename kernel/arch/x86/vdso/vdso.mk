@@ -4,8 +4,9 @@ VDSO_FLAGS := $(COMMON) -fPIC -ffreestanding -fno-stack-protector -fvisibility=h
 	-fno-asynchronous-unwind-tables -nostdlib -shared -Wl,--hash-style=both -Wl,--build-id=none -Wl,-soname=linux-gate.so.1 \
 	-Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,-s -Ikernel/include
 
-build/vdso.so: $(VDSO_SRC) kernel/arch/x86/vdso/vdso.lds kernel/include/arch/vdso.h kernel/include/types.h build/flags
+build/kernel/arch/x86/vdso/vdso.so: $(VDSO_SRC) kernel/arch/x86/vdso/vdso.lds kernel/include/arch/vdso.h kernel/include/types.h build/flags
+	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$Q$(COMPILE) $(VDSO_FLAGS) -Wl,-T,kernel/arch/x86/vdso/vdso.lds -o $@ $(VDSO_SRC)
 
-build/kernel/fs/vdso_image.o: build/vdso.so
+build/kernel/fs/vdso_image.o: build/kernel/arch/x86/vdso/vdso.so

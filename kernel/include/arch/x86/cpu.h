@@ -102,10 +102,11 @@ static inline void wrmsr(u32 msr, u32 value)
 	__asm__ volatile("wrmsr" ::"c"(msr), "a"(value), "d"(0));
 }
 
-/* An entry of the exception table: a fault at instruction `from` continues at `to`. */
-#define EX_TABLE(from, to)                                                                         \
+/* An entry of the exception table: a fault at an instruction `from` to `last` continues at `to`. */
+#define EX_TABLE_RANGE(from, last, to)                                                             \
 	".pushsection __ex_table, \"a\"\n\t"                                                       \
-	".long " #from ", " #to "\n\t"                                                             \
+	".long " #from ", " #last ", " #to "\n\t"                                                  \
 	".popsection\n\t"
+#define EX_TABLE(from, to) EX_TABLE_RANGE(from, from, to)
 
 #endif
