@@ -1,5 +1,4 @@
-/* System calls that describe the machine or a process, and reboot. */
-#include "arch/machine.h"
+/* System calls that describe the machine or a process. */
 #include "arch/time.h"
 #include "arch/uaccess.h"
 #include "calls.h"
@@ -12,8 +11,6 @@
 #include "mm/swap.h"
 #include "mm/zone.h"
 #include "lib/random.h"
-#include "observe/events.h"
-#include "proc/rusage.h"
 #include "proc/task.h"
 #include "sched/task.h"
 
@@ -64,20 +61,6 @@ long sys_times(void *user)
 	if (user && copy_to_user(user, tms, sizeof(tms)))
 		return -EFAULT;
 	return (clock_ns() / TICK_NS) & INT32_MAX;
-}
-
-long sys_getrusage(s32 who, void *user)
-{
-	enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF = 0, RUSAGE_THREAD = 1 };
-	struct rusage ru;
-
-	if (who < RUSAGE_CHILDREN || who > RUSAGE_THREAD)
-		return -EINVAL;
-	if (who == RUSAGE_CHILDREN)
-		rusage_children(current, &ru);
-	else
-		rusage_self(current, &ru);
-	return copy_to_user(user, &ru, sizeof(ru));
 }
 
 long sys_sysinfo(void *user)
@@ -171,28 +154,6 @@ long sys_setrlimit(u32 resource, const void *user)
 	if (copy_from_user(new, user, sizeof(new)))
 		return -EFAULT;
 	return new[0] != limit || new[1] != limit ? -EPERM : 0;
-}
-
-/* POWER_OFF: arg, a string in Linux, is the exit status of the run. */
-long sys_reboot(u32 magic1, u32 magic2, u32 command, u32 arg)
-{
-	enum { MAGIC1 = 0xfee1dead, MAGIC2 = 672274793 };
-	enum { RESTART = 0x01234567, POWER_OFF = 0x4321fedc, CAD_ON = 0x89abcdef, CAD_OFF = 0 };
-
-	if (magic1 != (u32)MAGIC1 || magic2 != MAGIC2)
-		return -EINVAL;
-	switch (command) {
-	case POWER_OFF:
-		event_power_off(&(int){ arg });
-		return 0;
-	case RESTART:
-		machine_reboot();
-	case (u32)CAD_ON:
-	case CAD_OFF:
-		return 0;
-	default:
-		return -EINVAL;
-	}
 }
 
 long sys_prctl(u32 option, void *user)

@@ -1,4 +1,4 @@
-/* System calls that create, end and wait for processes. */
+/* System calls that create, end and wait for processes, and report what they used. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -94,6 +94,20 @@ long sys_waitpid(int pid, void *user_status, u32 options)
 	return sys_wait4(pid, user_status, options, NULL);
 }
 
+long sys_getrusage(s32 who, void *user)
+{
+	enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF = 0, RUSAGE_THREAD = 1 };
+	struct rusage ru;
+
+	if (who < RUSAGE_CHILDREN || who > RUSAGE_THREAD)
+		return -EINVAL;
+	if (who == RUSAGE_CHILDREN)
+		rusage_children(current, &ru);
+	else
+		rusage_self(current, &ru);
+	return copy_to_user(user, &ru, sizeof(ru));
+}
+
 /* Thread-local storage; the C library keeps errno there. */
 long sys_set_thread_area(struct user_desc *desc)
 {
@@ -105,35 +119,6 @@ long sys_set_tid_address(u32 addr)
 {
 	(void)addr;
 	return current->pid;
-}
-
-long sys_sched_yield(void)
-{
-	sched_yield();
-	return 0;
-}
-
-/* There is one processor: bit 0 of the first word. */
-long sys_sched_getaffinity(int pid, u32 size, void *user)
-{
-	u32 mask = 1;
-
-	if (size < sizeof(mask) || size % sizeof(mask))
-		return -EINVAL;
-	if (pid < 0 || (pid && !task_find(pid)))
-		return -ESRCH;
-	return copy_to_user(user, &mask, sizeof(mask)) ? -EFAULT : (long)sizeof(mask);
-}
-
-long sys_sched_setaffinity(int pid, u32 size, const void *user)
-{
-	u32 mask = 0;
-
-	if (copy_from_user(&mask, user, MIN(size, sizeof(mask))))
-		return -EFAULT;
-	if (pid < 0 || (pid && !task_find(pid)))
-		return -ESRCH;
-	return mask & 1 ? 0 : -EINVAL;
 }
 
 /* Robust lists are only for threads, which do not exist here. */
