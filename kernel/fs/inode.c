@@ -20,6 +20,7 @@
  */
 #include "internal.h"
 
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -28,9 +29,19 @@ struct inode *vfs_root;
 struct wait_queue poll_wait;
 
 static struct kmem_cache *inode_cache;
-static u32 last_ino;
+static u32 last_ino, last_dev;
 
 static const struct inode_operations no_ops;
+
+void super_init(struct super_block *sb, const struct fs_type *type)
+{
+	sb->type = type;
+	sb->dev = ++last_dev;
+	INIT_LIST_HEAD(&sb->inodes);
+	INIT_LIST_HEAD(&sb->dirty);
+	INIT_LIST_HEAD(&sb->node);
+	strlcpy(sb->source, type->name, sizeof(sb->source));
+}
 
 struct inode *inode_alloc(struct super_block *sb, u32 mode)
 {

@@ -25,7 +25,6 @@ NONE(backtrace) NONE(backtrace_regs) NONE(print_regs)
 NONE(watchdog_init) NONE(watchdog_feed) NONE(watchdog_pause) NONE(watchdog_waits_again)
 NONE(still_timer_interrupt) NONE(psi_init) NONE(psi_task_changed)
 MISSING(thread_push_signal) NONE(alarm_restart)
-NONE(alarm_set) NONE(alarm_left_ns)
 
 /* Keyboard, screen, disks for files, power cuts. */
 NONE(keyboard_init) NONE(vga_init) NONE(vga_write)
@@ -38,18 +37,16 @@ NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(writeback_start) NON
 MISSING(cache_init_device) MISSING(cache_make_blocks) MISSING(cache_read_page)
 MISSING(stored_read) MISSING(stored_write)
 MISSING(cache_direct_read) MISSING(direct_settle) MISSING(direct_write)
-NONE(icache_drop_unused) NONE(icache_lose) NONE(icache_sync) NONE(inode_evict)
 NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
 NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock)
-NONE(inode_runs) MISSING(vfs_truncate) MISSING(inode_at) MISSING(vfs_shmem_create)
-MISSING(vfs_getdents64)
+NONE(inode_runs) MISSING(vfs_truncate) MISSING(vfs_shmem_create)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */
 bool swap_leaving;
 u32 swap_nr_files;
-NONE(swap_file_end) NONE(swap_file_inode) NONE(swap_file_sector) NONE(vzalloc) NONE(vfree)
+NONE(swap_file_sector) NONE(vzalloc) NONE(vfree)
 NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
 MISSING(do_madvise) MISSING(do_mlock) MISSING(do_mlockall)
 
