@@ -89,6 +89,17 @@ static int find_entry(struct walk *w, int dots, struct inode **inode, struct den
 	return err ? err : find_locked(w->dir, &w->last, inode, entry);
 }
 
+/* Does any cached name of the directory refer to an inode? */
+static bool dentry_any(const struct inode *dir)
+{
+	const struct dentry *d;
+
+	list_for_each_entry(d, &dir->entries, node)
+		if (d->inode)
+			return true;
+	return false;
+}
+
 /* Checks a directory in memory; on a device the file system checks it. */
 static int may_go(const struct inode *inode)
 {

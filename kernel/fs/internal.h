@@ -68,10 +68,12 @@ struct dentry *dentry_new(const struct path_name *name);
 void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Removes an entry and frees it. */
 void dentry_remove(struct dentry *d);
-/* Does any cached name of the directory refer to an inode? */
-bool dentry_any(const struct inode *dir);
 void dentry_drop_all(struct inode *dir);
-/* Scans n cached names of devices and evicts unused ones. Returns the number evicted. Never
+/* Of struct dentry.lru: cached names of devices, oldest first, and their number. */
+extern struct list_head dentries_cached;
+extern u32 nr_dentries_cached;
+
+/* dcache_drop.c. Scans n cached names of devices and evicts unused ones. Returns the number evicted. Never
  * sleeps. */
 u32 dcache_shrink(u32 n);
 u32 dcache_nr_cached(void);
