@@ -1,7 +1,7 @@
 /*
  * What the small kernel lacks and its files still name, by area. A stub of no effect returns 0, and
- * that is right: there is no disk for files, no lock, no pinned page, no guard. Other stubs report that the
- * operation is missing. Arguments need no declaration here, because the caller removes them.
+ * that is right: there is no disk for files, no lock, no pinned page, no guard. Other stubs report
+ * that the operation is missing. Arguments need no declaration here: the caller removes them.
  */
 #include "errno.h"
 #include "types.h"
@@ -42,13 +42,13 @@ NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 u32 cache_nr_shmem;
 char shmem_ops[64]; /* no file has these operations */
 NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) NONE(inode_runs) MISSING(vfs_truncate)
-MISSING(vfs_shmem_create) NONE(shmem_clear_tail) NONE(shmem_drop) NONE(shmem_evict)
+MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */
 bool swap_leaving;
 u32 swap_nr_files;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
-MISSING(do_madvise) MISSING(do_mlock) MISSING(do_mlockall)
+
 
 /* Guards, turns for starving processes, tests inside the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
