@@ -49,7 +49,6 @@ bool swap_leaving;
 u32 swap_nr_files;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
 
-
 /* Guards, turns for starving processes, tests inside the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
 NONE(guard_call_evicted) NONE(guard_call_fault) NONE(guard_call_forget) NONE(guard_call_mm_exit)
