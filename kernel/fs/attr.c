@@ -1,7 +1,50 @@
-/* File metadata changed by programs: mode, owner, times, size. */
+/* File metadata read and changed by programs: mode, owner, times, size. */
 #include "internal.h"
 
 #include "mm/mm.h"
+
+void inode_settle_times(struct inode *inode)
+{
+	u64 cycles = clock_stamp(), ns = clock_realtime_ns();
+	u64 accessed = inode->accessed, modified = inode->modified, changed = inode->changed;
+
+	changed = MAX(changed, modified);
+	if (accessed)
+		inode->atime_ns = ns - cycles_to_ns(cycles - accessed);
+	if (modified)
+		inode->mtime_ns = ns - cycles_to_ns(cycles - modified);
+	if (changed)
+		inode->ctime_ns = ns - cycles_to_ns(cycles - changed);
+	inode->accessed = inode->modified = inode->changed = 0;
+}
+
+static u64 blocks_of(const struct inode *inode)
+{
+	if (inode->state & INODE_STORED)
+		return inode->blocks;
+	return (u64)(inode->cache.nr_pages + inode->cache.nr_swapped) * (PAGE_SIZE / 512);
+}
+
+void vfs_stat(struct inode *inode, struct kstat *st)
+{
+	if (inode->accessed | inode->modified | inode->changed)
+		inode_settle_times(inode);
+	*st = (struct kstat){
+		.dev = inode->sb->dev,
+		.ino = inode->ino,
+		.mode = inode->mode,
+		.nlink = inode->nlink,
+		.rdev = inode->rdev,
+		.uid = inode->uid,
+		.gid = inode->gid,
+		.blksize = inode->sb->block_size,
+		.size = inode->size,
+		.blocks = blocks_of(inode),
+		.atime_ns = inode->atime_ns,
+		.mtime_ns = inode->mtime_ns,
+		.ctime_ns = inode->ctime_ns,
+	};
+}
 
 static int may_change(const struct inode *inode)
 {

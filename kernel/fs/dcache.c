@@ -27,8 +27,8 @@
 
 static struct dentry **table;
 static u32 shift;        /* 32 - bits of the table's index */
-static LIST_HEAD(cached); /* of struct dentry.lru: cached names of devices, oldest first */
-static u32 nr_cached;
+LIST_HEAD(dentries_cached);
+u32 nr_dentries_cached;
 static u32 last_cookie = 2; /* 0 and 1 are "." and ".." */
 
 void dcache_init(void)
@@ -99,8 +99,8 @@ void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode)
 	list_add_tail(&d->node, &dir->entries);
 	if (is_cached(dir)) {
 		d->used = false;
-		list_add_tail(&d->lru, &cached);
-		nr_cached++;
+		list_add_tail(&d->lru, &dentries_cached);
+		nr_dentries_cached++;
 	}
 	if (!inode)
 		return;
@@ -126,7 +126,7 @@ void dentry_remove(struct dentry *d)
 	list_del(&d->node);
 	if (is_cached(dir)) {
 		list_del(&d->lru);
-		nr_cached--;
+		nr_dentries_cached--;
 	}
 	kfree(d);
 	if (!inode)
@@ -137,73 +137,8 @@ void dentry_remove(struct dentry *d)
 	inode_put(inode);
 }
 
-bool dentry_any(const struct inode *dir)
-{
-	const struct dentry *d;
-
-	list_for_each_entry(d, &dir->entries, node)
-		if (d->inode)
-			return true;
-	return false;
-}
-
 void dentry_drop_all(struct inode *dir)
 {
 	while (!list_empty(&dir->entries))
 		dentry_remove(list_first_entry(&dir->entries, struct dentry, node));
-}
-
-static bool may_drop(const struct dentry *d)
-{
-	return !d->inode ||
-	       (d->inode->count <= d->inode->nr_names && list_empty(&d->inode->entries));
-}
-
-/* On a damaged disk a file may have more names than its link count, and is then freed with its last
- * cached name. Reclaim must not do that, because it sleeps. */
-static bool frees_inode(const struct dentry *d)
-{
-	return d->inode && !d->inode->nlink;
-}
-
-u32 dcache_nr_cached(void)
-{
-	return nr_cached;
-}
-
-u32 dcache_shrink(u32 n)
-{
-	u32 gone = 0;
-
-	for (n = MIN(n, nr_cached); n && nr_cached; n--) {
-		struct dentry *d = list_first_entry(&cached, struct dentry, lru);
-
-		if (may_drop(d) && !d->used && !frees_inode(d)) {
-			dentry_remove(d);
-			gone++;
-		} else {
-			d->used = false;
-			list_move_tail(&d->lru, &cached);
-		}
-	}
-	return gone;
-}
-
-void dcache_drop(struct super_block *sb)
-{
-	struct dentry *d, *next;
-	bool some, slept;
-
-	do {
-		some = slept = false;
-		list_for_each_entry_safe(d, next, &cached, lru) {
-			if (d->dir->sb != sb || !may_drop(d))
-				continue;
-			some = true;
-			slept = frees_inode(d);
-			dentry_remove(d);
-			if (slept) /* next may be gone */
-				break;
-		}
-	} while (some);
 }

@@ -1,9 +1,5 @@
 /*
- * Creating and removing names.
- *
- * Each change has the same steps: allocate memory; then, under the directory's lock, look up,
- * check, call the file system, which may sleep, and finally update the cached names. So the cached
- * names never claim what the device does not have.
+ * Creating, removing and renaming by path, in the steps that create.c describes.
  *
  * A rename locks two directories. Only one rename between two directories runs at a time
  * (rename_lock). If one of the two contains the other, it is locked first. So two renames cannot
@@ -31,121 +27,6 @@ static int find_locked(struct inode *dir, const struct path_name *name, struct i
 	*inode = d->inode;
 	inode_get(*inode);
 	return 0;
-}
-
-/* The name now refers to nothing or to another inode. d: its former dentry; on a device it may have
- * been evicted since. */
-static void name_forget(struct inode *dir, const struct path_name *name, struct dentry *d)
-{
-	if (dir->state & INODE_STORED)
-		d = dentry_find(dir, name);
-	if (d)
-		dentry_remove(d);
-}
-
-/* Makes the free name refer to inode in the dcache. Never sleeps. */
-static void name_set(struct inode *dir, struct dentry *new, struct inode *inode)
-{
-	if (dir->state & INODE_STORED) /* there may be a negative entry */
-		name_forget(dir, &(struct path_name){ new->name, new->len, new->hash }, NULL);
-	dentry_link(dir, new, inode);
-	inode_touch(dir);
-}
-
-/* Returns 0 if the name is free in the locked directory and may be created there. */
-static int check_free(const struct walk *w)
-{
-	struct dentry *d = dentry_find(w->dir, &w->last);
-	int err = walk_may_create(w), found;
-	struct inode *there;
-
-	if (unlikely(err && err != -EROFS))
-		return err;
-	if (d || !w->dir->ops->lookup)
-		return d && d->inode ? -EEXIST : err;
-	found = w->dir->ops->lookup(w->dir, &w->last, &there);
-	if (found)
-		return found == -ENOENT ? err : found;
-	inode_put(there);
-	return -EEXIST;
-}
-
-/* A new file belongs to its creator. At boot there is none. */
-static void take_owner(struct inode *inode)
-{
-	const struct cred *c = current ? &current->cred : NULL;
-
-	if (likely(!c || !(c->user.effective | c->group.effective)))
-		return;
-	inode->uid = c->user.effective;
-	inode->gid = c->group.effective;
-	inode_changed(inode);
-}
-
-int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode)
-{
-	struct inode *dir = w->dir, *made;
-	struct dentry *d;
-	int err;
-
-	if (w->last.len > NAME_MAX)
-		return -ENAMETOOLONG;
-	d = dentry_new(&w->last);
-	if (!d)
-		return -ENOMEM;
-	mutex_lock(&dir->lock);
-	err = check_free(w);
-	if (!err)
-		err = super_begin_change(dir->sb);
-	if (!err) {
-		err = dir->ops->create(dir, &w->last, mode, rdev, target, &made);
-		if (!err) {
-			take_owner(made);
-			name_set(dir, d, made);
-		}
-		super_end_change(dir->sb);
-	}
-	mutex_unlock(&dir->lock);
-	if (err)
-		kfree(d);
-	else if (inode)
-		*inode = made;
-	else
-		inode_put(made);
-	return err;
-}
-
-int walk_link(struct walk *w, struct inode *inode)
-{
-	struct inode *dir = w->dir;
-	struct dentry *d;
-	int err;
-
-	if (dir->sb != inode->sb)
-		return -EXDEV;
-	if (inode_is_dir(inode))
-		return -EPERM;
-	if (w->last.len > NAME_MAX)
-		return -ENAMETOOLONG;
-	d = dentry_new(&w->last);
-	if (!d)
-		return -ENOMEM;
-	mutex_lock(&dir->lock);
-	err = check_free(w);
-	if (!err)
-		err = super_begin_change(dir->sb);
-	if (!err) {
-		err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
-		if (!err) {
-			name_set(dir, d, inode);
-			inode_changed(inode);
-		}
-		super_end_change(dir->sb);
-	}
-	mutex_unlock(&dir->lock);
-	if (err)
-		kfree(d);
-	return err;
 }
 
 static int make(const char *path, u32 mode, u32 rdev, const char *target)
@@ -207,6 +88,17 @@ static int find_entry(struct walk *w, int dots, struct inode **inode, struct den
 	if (err == -EEXIST)
 		return dots;
 	return err ? err : find_locked(w->dir, &w->last, inode, entry);
+}
+
+/* Does any cached name of the directory refer to an inode? */
+static bool dentry_any(const struct inode *dir)
+{
+	const struct dentry *d;
+
+	list_for_each_entry(d, &dir->entries, node)
+		if (d->inode)
+			return true;
+	return false;
 }
 
 /* Checks a directory in memory; on a device the file system checks it. */

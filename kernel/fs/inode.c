@@ -20,6 +20,7 @@
  */
 #include "internal.h"
 
+#include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -28,9 +29,19 @@ struct inode *vfs_root;
 struct wait_queue poll_wait;
 
 static struct kmem_cache *inode_cache;
-static u32 last_ino;
+static u32 last_ino, last_dev;
 
 static const struct inode_operations no_ops;
+
+void super_init(struct super_block *sb, const struct fs_type *type)
+{
+	sb->type = type;
+	sb->dev = ++last_dev;
+	INIT_LIST_HEAD(&sb->inodes);
+	INIT_LIST_HEAD(&sb->dirty);
+	INIT_LIST_HEAD(&sb->node);
+	strlcpy(sb->source, type->name, sizeof(sb->source));
+}
 
 struct inode *inode_alloc(struct super_block *sb, u32 mode)
 {
@@ -71,21 +82,6 @@ void inode_free(struct inode *inode)
 	inode_release(inode);
 }
 
-void inode_settle_times(struct inode *inode)
-{
-	u64 cycles = clock_stamp(), ns = clock_realtime_ns();
-	u64 accessed = inode->accessed, modified = inode->modified, changed = inode->changed;
-
-	changed = MAX(changed, modified);
-	if (accessed)
-		inode->atime_ns = ns - cycles_to_ns(cycles - accessed);
-	if (modified)
-		inode->mtime_ns = ns - cycles_to_ns(cycles - modified);
-	if (changed)
-		inode->ctime_ns = ns - cycles_to_ns(cycles - changed);
-	inode->accessed = inode->modified = inode->changed = 0;
-}
-
 void inode_accessed(struct inode *inode)
 {
 	inode->state &= ~(u32)INODE_READ_DUE;
@@ -94,34 +90,6 @@ void inode_accessed(struct inode *inode)
 	inode->accessed = clock_stamp();
 	if (inode->state & INODE_STORED)
 		inode_mark_dirty(inode);
-}
-
-static u64 blocks_of(const struct inode *inode)
-{
-	if (inode->state & INODE_STORED)
-		return inode->blocks;
-	return (u64)(inode->cache.nr_pages + inode->cache.nr_swapped) * (PAGE_SIZE / 512);
-}
-
-void vfs_stat(struct inode *inode, struct kstat *st)
-{
-	if (inode->accessed | inode->modified | inode->changed)
-		inode_settle_times(inode);
-	*st = (struct kstat){
-		.dev = inode->sb->dev,
-		.ino = inode->ino,
-		.mode = inode->mode,
-		.nlink = inode->nlink,
-		.rdev = inode->rdev,
-		.uid = inode->uid,
-		.gid = inode->gid,
-		.blksize = inode->sb->block_size,
-		.size = inode->size,
-		.blocks = blocks_of(inode),
-		.atime_ns = inode->atime_ns,
-		.mtime_ns = inode->mtime_ns,
-		.ctime_ns = inode->ctime_ns,
-	};
 }
 
 void vfs_init(void)

@@ -29,6 +29,8 @@ static inline bool inode_is_reg(const struct inode *inode)
 struct inode *inode_alloc(struct super_block *sb, u32 mode);
 /* Frees only the object. */
 void inode_release(struct inode *inode);
+/* Initialises an empty super block of that type. */
+void super_init(struct super_block *sb, const struct fs_type *type);
 /* A program reads the file and the access counts: sets atime. */
 void inode_accessed(struct inode *inode);
 
@@ -66,22 +68,21 @@ struct dentry *dentry_new(const struct path_name *name);
 void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Removes an entry and frees it. */
 void dentry_remove(struct dentry *d);
-/* Does any cached name of the directory refer to an inode? */
-bool dentry_any(const struct inode *dir);
 void dentry_drop_all(struct inode *dir);
-/* Scans n cached names of devices and evicts unused ones. Returns the number evicted. Never
+/* Of struct dentry.lru: cached names of devices, oldest first, and their number. */
+extern struct list_head dentries_cached;
+extern u32 nr_dentries_cached;
+
+/* dcache_drop.c. Scans n cached names of devices and evicts unused ones. Returns the number evicted. Never
  * sleeps. */
 u32 dcache_shrink(u32 n);
 u32 dcache_nr_cached(void);
 /* Evicts all unused names of sb. */
 void dcache_drop(struct super_block *sb);
 
-/* super.c: initialises an empty super block of that type. */
-void super_init(struct super_block *sb, const struct fs_type *type);
+/* super.c */
 /* Writes all dirty data and waits. Returns 0 or the first error. */
 int super_sync(struct super_block *sb);
-/* Writes only the metadata that write_inode and sync have put into blocks. */
-int super_flush(struct super_block *sb);
 /* Is sb in use? The caller holds one reference to the root. May sleep, but not between the last
  * check and the return. */
 bool super_in_use(struct super_block *sb);
@@ -93,6 +94,12 @@ bool inode_runs(const struct inode *inode);
 void super_release_device(struct super_block *sb);
 /* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);
+
+/* sync.c: writes only the metadata that write_inode and sync have put into blocks. */
+int super_flush(struct super_block *sb);
+/* Writes the blocks of a device that have no file. Returns 0 or the first error. */
+struct block_device;
+int flush_device(struct block_device *bdev);
 
 extern struct list_head mounts; /* of struct super_block.node, oldest first */
 /* mount_tree.c: mounts the first file system, the root. */
@@ -149,6 +156,8 @@ static inline void walk_end(struct walk *w)
 		kfree(w->made);
 }
 
+/* Returns current's working directory, or the root if it has none; no reference is taken. */
+struct inode *working_directory(void);
 int walk_parent_at(const struct path_at *at, struct walk *w);
 /* Stores the inode of the last component, with a reference. Returns 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
@@ -156,7 +165,12 @@ int walk_last(struct walk *w, bool follow, struct inode **inode);
  * (only the kernel creates names there), or -ENOENT (a removed directory). */
 int walk_may_create(const struct walk *w);
 
-/* dir.c: creates a file under the last name of the walk. mode: of any kind. rdev, target: see
+/* create.c: the name now refers to nothing or to another inode. d: its former dentry; on a device it
+ * may have been evicted since. The directory is locked. */
+void name_forget(struct inode *dir, const struct path_name *name, struct dentry *d);
+/* Makes the free name refer to inode in the dcache. Never sleeps. The directory is locked. */
+void name_set(struct inode *dir, struct dentry *new, struct inode *inode);
+/* Creates a file under the last name of the walk. mode: of any kind. rdev, target: see
  * inode_operations.create. inode: gets a reference, may be NULL. Returns 0, -EEXIST, an error as
  * above, or one of the file system. */
 int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode);

@@ -104,7 +104,7 @@ static inline int step(struct inode *dir, const struct path_name *name, struct i
 	return err;
 }
 
-static struct inode *working_directory(void)
+struct inode *working_directory(void)
 {
 	return current && current->cwd ? current->cwd : vfs_root;
 }
@@ -313,68 +313,4 @@ int vfs_readlink(const char *path, char *buf, size_t n)
 	kfree(text);
 	inode_put(link);
 	return err;
-}
-
-/* Finds a cached name of an inode in its directory. Returns false if there is none. */
-static bool name_in(struct inode *dir, const struct inode *inode, struct dir_entry *e)
-{
-	struct dentry *d;
-
-	list_for_each_entry(d, &dir->entries, node)
-		if (d->inode == inode) {
-			e->len = d->len;
-			memcpy(e->name, d->name, d->len);
-			return true;
-		}
-	if (dir->state & INODE_STORED || !dir->ops->iterate)
-		return false;
-	for (u64 cursor = 0; !dir->ops->iterate(dir, cursor, e); cursor = e->next)
-		if (e->ino == inode->ino)
-			return true;
-	return false;
-}
-
-/* Writes that name to the end of buf, before buf[*at]. */
-static int prepend_name(struct inode *inode, char *buf, size_t *at)
-{
-	struct dir_entry e;
-
-	if (!name_in(inode->parent, inode, &e))
-		return -ENOENT;
-	if (*at < e.len + 1)
-		return -ERANGE;
-	*at -= e.len + 1;
-	buf[*at] = '/';
-	memcpy(buf + *at + 1, e.name, e.len);
-	return 0;
-}
-
-int vfs_path_of(struct inode *inode, char *buf, size_t n)
-{
-	size_t at = n;
-	int err;
-
-	if (n < 2)
-		return -ERANGE;
-	buf[--at] = '\0';
-	for (; inode != vfs_root; inode = inode->parent) {
-		while (inode->sb->root == inode && inode->sb->mounted_on)
-			inode = inode->sb->mounted_on;
-		if (!inode->parent)
-			return -ENOENT;
-		err = prepend_name(inode, buf, &at);
-		if (err)
-			return err;
-	}
-	if (!buf[at])
-		buf[--at] = '/';
-	memmove(buf, buf + at, n - at);
-	return 0;
-}
-
-int vfs_getcwd(char *buf, size_t n)
-{
-	int err = vfs_path_of(working_directory(), buf, n);
-
-	return err ? err : (int)strlen(buf) + 1;
 }

@@ -16,22 +16,9 @@
 #include "fs/fs_type.h"
 #include "lib/assert.h"
 #include "lib/printf.h"
-#include "lib/string.h"
 #include "mm/slab.h"
 
 #define WRITE_TRIES 8u
-
-static u32 last_dev;
-
-void super_init(struct super_block *sb, const struct fs_type *type)
-{
-	sb->type = type;
-	sb->dev = ++last_dev;
-	INIT_LIST_HEAD(&sb->inodes);
-	INIT_LIST_HEAD(&sb->dirty);
-	INIT_LIST_HEAD(&sb->node);
-	strlcpy(sb->source, type->name, sizeof(sb->source));
-}
 
 int super_sync(struct super_block *sb)
 {
@@ -44,20 +31,6 @@ int super_sync(struct super_block *sb)
 	err = err ? err : err2;
 	err2 = super_flush(sb);
 	return err ? err : err2;
-}
-
-static int flush_device(struct block_device *bdev)
-{
-	int err = buf_sync_all(bdev), err2 = block_flush(bdev);
-
-	return err ? err : err2;
-}
-
-int super_flush(struct super_block *sb)
-{
-	if (!sb->bdev)
-		return 0;
-	return sb->ops->flush ? sb->ops->flush(sb) : flush_device(sb->bdev);
 }
 
 bool super_has_writers(const struct super_block *sb)
@@ -182,18 +155,4 @@ int vfs_syncfs(struct inode *inode)
 int vfs_statfs(struct inode *inode, struct kstatfs *st)
 {
 	return inode->sb->ops->statfs(inode->sb, st);
-}
-
-int vfs_fsync(struct file *f)
-{
-	struct inode *inode = f->inode;
-	int err, err2;
-
-	if (!inode_is_reg(inode) && !inode_is_dir(inode))
-		return f->fops->sync ? f->fops->sync(f) : -EINVAL;
-	err = cache_sync_file(f);
-	err2 = inode_sync(inode, false);
-	err = err ? err : err2;
-	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
-	return err ? err : err2;
 }

@@ -9,6 +9,11 @@
 extern struct fair_rq fair_rq;
 extern struct task_struct idle_task; /* runs when no other task can; runs the boot */
 
+static inline struct task_struct *task_of(struct sched_entity *se)
+{
+	return container_of(se, struct task_struct, se);
+}
+
 /* Number of tasks that sleep with in_iowait set. */
 extern u32 nr_iowait;
 

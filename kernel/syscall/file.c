@@ -32,26 +32,6 @@ long sys_write(u32 fd, const void *buf, u32 n)
 	return f ? vfs_write(f, buf, n) : -EBADF;
 }
 
-long sys_pread64(u32 fd, void *buf, u32 n, u32 lo, u32 hi)
-{
-	struct file *f = fd_file(fd);
-	u64 pos = (u64)hi << 32 | lo;
-
-	if (!f)
-		return -EBADF;
-	return (s64)pos < 0 ? -EINVAL : vfs_read_at(f, buf, n, &pos);
-}
-
-long sys_pwrite64(u32 fd, const void *buf, u32 n, u32 lo, u32 hi)
-{
-	struct file *f = fd_file(fd);
-	u64 pos = (u64)hi << 32 | lo;
-
-	if (!f)
-		return -EBADF;
-	return (s64)pos < 0 ? -EINVAL : vfs_write_at(f, buf, n, &pos);
-}
-
 /* Stops after the first partial transfer. Returns an error only if nothing was moved before it. */
 static long move_vector(struct file *f, const struct iovec32 *iov, u32 n, bool write)
 {
@@ -122,34 +102,6 @@ long sys_writev(u32 fd, const struct iovec32 *iov, u32 n)
 long sys_close(u32 fd)
 {
 	return fd_close(fd);
-}
-
-long sys_lseek(u32 fd, s32 offset, u32 whence)
-{
-	struct file *f = fd_file(fd);
-	u64 pos;
-	int err;
-
-	if (!f)
-		return -EBADF;
-	err = vfs_seek(f, offset, whence, &pos);
-	if (err)
-		return err;
-	return pos > INT32_MAX ? -EOVERFLOW : (long)pos;
-}
-
-long sys__llseek(u32 fd, u32 hi, u32 lo, u64 *result, u32 whence)
-{
-	struct file *f = fd_file(fd);
-	u64 pos;
-	int err;
-
-	if (!f)
-		return -EBADF;
-	if (!access_ok(result, sizeof(*result)))
-		return -EFAULT;
-	err = vfs_seek(f, (s64)((u64)hi << 32 | lo), whence, &pos);
-	return err ? err : copy_to_user(result, &pos, sizeof(pos));
 }
 
 static long dup_from(u32 fd, u32 from, bool cloexec)
@@ -274,27 +226,4 @@ long sys_fcntl64(u32 fd, u32 cmd, u32 arg)
 	default:
 		return fcntl_pipe(f, cmd, arg);
 	}
-}
-
-long sys_getdents64(u32 fd, void *buf, u32 n)
-{
-	struct file *f = fd_file(fd);
-
-	return f ? vfs_getdents64(f, buf, n) : -EBADF;
-}
-
-long sys_fchdir(u32 fd)
-{
-	struct file *f = fd_place(fd);
-	struct inode *old = current->cwd;
-
-	if (!f)
-		return -EBADF;
-	if ((f->inode->mode & S_IFMT) != S_IFDIR)
-		return -ENOTDIR;
-	inode_get(f->inode);
-	current->cwd = f->inode;
-	if (old)
-		inode_put(old);
-	return 0;
 }

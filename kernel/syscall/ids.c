@@ -1,10 +1,7 @@
-/* System calls on processes by number: pid, group, session, priority. */
-#include "arch/uaccess.h"
+/* System calls on processes by number: pid, group, session. */
 #include "calls.h"
 #include "errno.h"
 #include "sched/task.h"
-
-enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 
 long sys_getpid(void)
 {
@@ -80,58 +77,4 @@ long sys_setsid(void)
 	}
 	current->sid = current->pgid = current->pid;
 	return current->pid;
-}
-
-static bool concerns(const struct task_struct *t, u32 which, int who)
-{
-	if (t->flags & TF_KTHREAD)
-		return false;
-	switch (which) {
-	case PRIO_PROCESS:
-		return t->pid == (who ? who : current->pid);
-	case PRIO_PGRP:
-		return t->pgid == (who ? who : current->pgid);
-	default:
-		return who == 0;
-	}
-}
-
-/* Returns 20 - nice, 1 .. 40, so that it cannot look like an error; of several tasks the
- * highest. */
-long sys_getpriority(u32 which, int who)
-{
-	struct task_struct *t;
-	long best = -ESRCH;
-
-	if (which > PRIO_USER)
-		return -EINVAL;
-	for_each_task(t) {
-		if (concerns(t, which, who))
-			best = MAX(best, 20 - t->nice);
-	}
-	return best;
-}
-
-long sys_setpriority(u32 which, int who, int nice)
-{
-	struct task_struct *t;
-	long result = -ESRCH;
-
-	if (which > PRIO_USER)
-		return -EINVAL;
-	nice = MIN(MAX(nice, -20), 19);
-	for_each_task(t) {
-		if (concerns(t, which, who)) {
-			sched_set_nice(t, nice);
-			result = 0;
-		}
-	}
-	return result;
-}
-
-long sys_nice(int increment)
-{
-	increment = MIN(MAX(increment, -40), 40);
-	sched_set_nice(current, MIN(MAX(current->nice + increment, -20), 19));
-	return 0;
 }

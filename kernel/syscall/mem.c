@@ -1,5 +1,5 @@
-/* System calls on memory. The address space checks its own arguments; this file checks mapped
- * files. */
+/* System calls that map and unmap memory. The address space checks its own arguments; this file checks
+ * mapped files. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -7,8 +7,6 @@
 #include "internal.h"
 #include "mm/mm.h"
 #include "sched/current.h"
-
-enum { MCL_CURRENT = 1, MCL_FUTURE = 2 };
 
 long sys_brk(u32 addr)
 {
@@ -76,43 +74,4 @@ long sys_mmap(const u32 *user)
 long sys_munmap(u32 addr, u32 len)
 {
 	return do_munmap(current->mm, addr, len);
-}
-
-long sys_mprotect(u32 addr, u32 len, u32 prot)
-{
-	return do_mprotect(current->mm, addr, len, prot);
-}
-
-long sys_mremap(u32 addr, u32 old_len, u32 new_len, u32 flags, u32 new_addr)
-{
-	if (new_len > old_len && limit_forbids(new_len - old_len))
-		return -ENOMEM;
-	return do_mremap(current->mm, addr, old_len, new_len, flags, new_addr);
-}
-
-long sys_madvise(u32 addr, u32 len, int advice)
-{
-	return do_madvise(current->mm, addr, len, advice);
-}
-
-long sys_mlock(u32 addr, u32 len)
-{
-	return do_mlock(current->mm, addr, len, true);
-}
-
-long sys_munlock(u32 addr, u32 len)
-{
-	return do_mlock(current->mm, addr, len, false);
-}
-
-long sys_mlockall(u32 flags)
-{
-	if (!flags || flags & ~(MCL_CURRENT | MCL_FUTURE))
-		return -EINVAL;
-	return do_mlockall(current->mm, flags & MCL_CURRENT, flags & MCL_FUTURE);
-}
-
-long sys_munlockall(void)
-{
-	return do_mlockall(current->mm, false, false);
 }

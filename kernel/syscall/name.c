@@ -1,4 +1,4 @@
-/* System calls on names. */
+/* System calls on names and directories. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -8,34 +8,6 @@
 #include "sched/current.h"
 
 enum { X_OK = 1, W_OK = 2, R_OK = 4 };
-
-long sys_openat(int dirfd, const char *user, u32 flags, u32 mode)
-{
-	struct user_path p;
-	struct file *f;
-	int err = path_begin(&p, dirfd, user), fd;
-
-	if (err)
-		return err;
-	err = vfs_open(p.name, flags, mode & 07777 & ~current->umask, &f);
-	path_end(&p);
-	if (err)
-		return err;
-	fd = fd_install(f, 0, flags & O_CLOEXEC);
-	if (fd < 0)
-		file_put(f);
-	return fd;
-}
-
-long sys_open(const char *user, u32 flags, u32 mode)
-{
-	return sys_openat(AT_FDCWD, user, flags, mode);
-}
-
-long sys_creat(const char *user, u32 mode)
-{
-	return sys_openat(AT_FDCWD, user, O_CREAT | O_WRONLY | O_TRUNC, mode);
-}
 
 long sys_unlinkat(int dirfd, const char *user, u32 flags)
 {
@@ -124,6 +96,22 @@ long sys_chdir(const char *user)
 	return err;
 }
 
+long sys_fchdir(u32 fd)
+{
+	struct file *f = fd_place(fd);
+	struct inode *old = current->cwd;
+
+	if (!f)
+		return -EBADF;
+	if ((f->inode->mode & S_IFMT) != S_IFDIR)
+		return -ENOTDIR;
+	inode_get(f->inode);
+	current->cwd = f->inode;
+	if (old)
+		inode_put(old);
+	return 0;
+}
+
 long sys_getcwd(char *user, u32 size)
 {
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
@@ -136,6 +124,13 @@ long sys_getcwd(char *user, u32 size)
 		n = -EFAULT;
 	kfree(buf);
 	return n;
+}
+
+long sys_getdents64(u32 fd, void *buf, u32 n)
+{
+	struct file *f = fd_file(fd);
+
+	return f ? vfs_getdents64(f, buf, n) : -EBADF;
 }
 
 static long read_link(struct user_path *p, char *user, u32 size)

@@ -1,4 +1,4 @@
-/* System calls that create, end and wait for processes. */
+/* System calls that create, end and wait for processes, and report what they used. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -8,44 +8,10 @@
 #include "proc/task.h"
 #include "proc/wait.h"
 
-#define CSIGNAL 0xffu
-#define CLONE_VM 0x100u
-#define CLONE_VFORK 0x4000u
-#define CLONE_PARENT_SETTID 0x100000u
-#define CLONE_CHILD_CLEARTID 0x200000u
-#define CLONE_CHILD_SETTID 0x1000000u
-#define CLONE_KNOWN                                                                                \
-	(CSIGNAL | CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |           \
-	 CLONE_CHILD_SETTID)
-
 /* Also vfork: the child gets a copy, so the parent does not see its changes before execve. */
 long sys_fork(void)
 {
 	return do_fork(0, NULL);
-}
-
-/* There are no threads. CLONE_VM is allowed only with CLONE_VFORK, whose caller waits anyway. */
-static bool clone_flags_valid(u32 flags)
-{
-	bool vfork = flags & CLONE_VFORK;
-
-	return !(flags & ~CLONE_KNOWN) && (!(flags & CLONE_VM) || vfork) &&
-	       ((flags & CSIGNAL) == SIGCHLD || !(flags & CSIGNAL));
-}
-
-long sys_clone(u32 flags, u32 sp, u32 *parent_tid, u32 tls, u32 *child_tid)
-{
-	int pid;
-
-	(void)tls;
-	if (!clone_flags_valid(flags))
-		return -EINVAL;
-	if (flags & CLONE_PARENT_SETTID && !access_ok(parent_tid, 4))
-		return -EFAULT;
-	pid = do_fork(sp, flags & CLONE_CHILD_SETTID ? child_tid : NULL);
-	if (pid > 0 && flags & CLONE_PARENT_SETTID)
-		put_user_u32(parent_tid, pid);
-	return pid;
 }
 
 long sys_execve(const char *user, char *const *argv, char *const *envp)
@@ -94,6 +60,20 @@ long sys_waitpid(int pid, void *user_status, u32 options)
 	return sys_wait4(pid, user_status, options, NULL);
 }
 
+long sys_getrusage(s32 who, void *user)
+{
+	enum { RUSAGE_CHILDREN = -1, RUSAGE_SELF = 0, RUSAGE_THREAD = 1 };
+	struct rusage ru;
+
+	if (who < RUSAGE_CHILDREN || who > RUSAGE_THREAD)
+		return -EINVAL;
+	if (who == RUSAGE_CHILDREN)
+		rusage_children(current, &ru);
+	else
+		rusage_self(current, &ru);
+	return copy_to_user(user, &ru, sizeof(ru));
+}
+
 /* Thread-local storage; the C library keeps errno there. */
 long sys_set_thread_area(struct user_desc *desc)
 {
@@ -105,50 +85,4 @@ long sys_set_tid_address(u32 addr)
 {
 	(void)addr;
 	return current->pid;
-}
-
-long sys_sched_yield(void)
-{
-	sched_yield();
-	return 0;
-}
-
-/* There is one processor: bit 0 of the first word. */
-long sys_sched_getaffinity(int pid, u32 size, void *user)
-{
-	u32 mask = 1;
-
-	if (size < sizeof(mask) || size % sizeof(mask))
-		return -EINVAL;
-	if (pid < 0 || (pid && !task_find(pid)))
-		return -ESRCH;
-	return copy_to_user(user, &mask, sizeof(mask)) ? -EFAULT : (long)sizeof(mask);
-}
-
-long sys_sched_setaffinity(int pid, u32 size, const void *user)
-{
-	u32 mask = 0;
-
-	if (copy_from_user(&mask, user, MIN(size, sizeof(mask))))
-		return -EFAULT;
-	if (pid < 0 || (pid && !task_find(pid)))
-		return -ESRCH;
-	return mask & 1 ? 0 : -EINVAL;
-}
-
-/* Robust lists are only for threads, which do not exist here. */
-long sys_set_robust_list(void)
-{
-	return 0;
-}
-
-#define FUTEX_WAKE 1u
-#define FUTEX_FLAGS 0x180u /* private, realtime */
-
-/* With one thread per address space no thread ever waits, so there is none to wake. */
-long sys_futex(void *addr, u32 op)
-{
-	if (!access_ok(addr, 4))
-		return -EFAULT;
-	return (op & ~FUTEX_FLAGS) == FUTEX_WAKE ? 0 : -ENOSYS;
 }

@@ -48,7 +48,9 @@ static inline bool cache_may_grow(void)
 
 /* The boot archive has been read: sets cache_max_kept. */
 void cache_boot_done(void);
-/* cache_shrink for pages first to last. */
+/* Drops the pages from number `from` on, dirty ones, too. May sleep. */
+void cache_drop_from(struct inode *inode, u32 from);
+/* truncate.c. cache_shrink for pages first to last. */
 u32 cache_shrink_range(struct inode *inode, u32 first, u32 last);
 
 /* For shmem.c. Make the page the inode's page `index`; undo that, when the tree no longer holds the page. */

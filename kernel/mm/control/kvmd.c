@@ -102,7 +102,7 @@ static void read_ahead(void)
 
 static void tick_guards(void)
 {
-	bool idle;
+	bool idle = false;
 	u64 next = guard_call_ticks(vm_now(), &idle);
 
 	read_ahead();

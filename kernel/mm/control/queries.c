@@ -1,4 +1,4 @@
-/* What policies and guards may ask about pages, memory, processes and time (mm/policy.h, mm/guard.h). */
+/* What policies and guards may ask about pages, memory and time (mm/policy.h). */
 #include "arch/time.h"
 #include "fs/vfs.h"
 #include "mm/bootmem.h"
@@ -10,8 +10,6 @@
 #include "mm/swap.h"
 #include "mm/frames.h"
 #include "mm/zone.h"
-#include "sched/current.h"
-#include "sched/sched.h"
 
 u64 vm_now(void)
 {
@@ -76,42 +74,4 @@ u32 vm_frames(void)
 void *vm_future(void)
 {
 	return bootmem_future();
-}
-
-/* Guards only. */
-
-u32 mm_demand(struct mm_struct *mm)
-{
-	return mm->count.demand;
-}
-
-u32 mm_pid(struct mm_struct *mm)
-{
-	return mm->task ? mm->task->pid : 0;
-}
-
-u64 vm_idle(void)
-{
-	return sched_idle_ns();
-}
-
-u32 vm_free(u32 times)
-{
-	u32 n = 0;
-
-	for (int i = 0; i < MAX_ZONES; i++) {
-		u32 keep = times * zones[i].watermark[WMARK_HIGH];
-
-		n += zones[i].nr_free > keep ? zones[i].nr_free - keep : 0;
-	}
-	if (!frames_cap)
-		return n;
-	return MIN(n, frames_cap > frames_used ? frames_cap - frames_used : 0);
-}
-
-struct mm_struct *vm_queued(bool last)
-{
-	struct task_struct *task = sched_queued(last);
-
-	return task ? task->mm : NULL;
 }

@@ -20,7 +20,7 @@ enum kind { ANON, FILES, NR_KINDS };
 
 #define AREA_PAGES 1024
 #define NR_AREAS 128 /* of each kind */
-#define MIN_USED 8   /* an area is in use if 8 of its pages, and 1 in 8 of those asked, are used */
+#define MIN_USED 8 /* an area is in use if 8 of its pages, and 1 in 8 of those asked, are used */
 
 static struct area {
 	u32 asked, used; /* pages of the area, since the last walk began */

@@ -65,10 +65,12 @@ static inline u32 swap_area_used(const struct swap_area *a)
 /* swapon.c. Reads and checks the header at a sector, for an area of nr_pages pages, and returns its
  * last page in *last_page. Returns 0, -EINVAL (also if it names bad pages), -EIO, -ENOMEM. Sleeps. */
 int swap_header_read(struct block_device *bdev, u32 sector, u32 nr_pages, u32 *last_page);
-/* Creates an area with its tables. Returns 0, -ENOMEM, or -EPERM if there are already MAX_SWAP_AREAS. */
+/* swap_boot.c. Creates an area with its tables. Returns 0, -ENOMEM, or -EPERM if there are already MAX_SWAP_AREAS. */
 int swap_area_make(struct block_device *bdev, u32 nr, struct swap_area **made);
 /* Opens the area with the priority given by the flags of swapon(2). */
 void swap_area_open_as(struct swap_area *a, u32 flags);
+/* Releases the tables of an area that has been removed. */
+void swap_give_tables(void *tables);
 /* swapoff.c. Switches the area off, like swap_area_off. */
 int swap_area_leave(struct swap_area *a);
 

@@ -1,23 +1,15 @@
 /*
- * Switching a swap area on.
+ * Switching on, and off, a swap area that a program names.
  *
- * The area of swap= is used whatever its disk contains. That disk is found before memory is set up, so
- * the area's tables come from memory that is never freed. Any other area must have been prepared by
- * mkswap, because its contents are lost. mkswap writes into the first page (Linux's version 1, of 1999):
+ * The area must have been prepared by mkswap, because its contents are lost. mkswap writes into the
+ * first page (Linux's version 1, of 1999):
  *
  *	 1024  version: 1        1032  number of bad pages
  *	 1028  the last page     1536  list of bad pages
  *	 4086  "SWAPSPACE2"
- *
- * The tables of such an area come from vmalloc. The tables made at boot are reused: once the first
- * area has been switched off, they serve the next area that is not larger.
  */
-#include "drivers/swapdisk.h"
 #include "errno.h"
-#include "lib/stages.h"
 #include "lib/string.h"
-#include "mm/bootmem.h"
-#include "mm/vmalloc.h"
 #include "mm/zone.h"
 #include "swap_internal.h"
 
@@ -36,73 +28,6 @@ struct swap_header {
 
 STATIC_ASSERT(offsetof(struct swap_header, bad) == 1536);
 STATIC_ASSERT(sizeof(struct swap_header) == PAGE_SIZE);
-
-struct block_device *swap_bdev;
-
-static void *boot_tables;
-static u32 boot_nr; /* number of slots that fit into boot_tables */
-static bool boot_tables_used;
-static int lowest_prio = -1; /* for areas without a requested priority; each gets a lower one */
-
-void swap_boot_alloc(u32 nr_slots)
-{
-	boot_nr = MIN(nr_slots, MAX_AREA_SLOTS);
-	boot_tables = boot_alloc(swap_tables_size(boot_nr), 4);
-}
-
-static void *take_tables(u32 nr)
-{
-	if (boot_tables_used || nr > boot_nr)
-		return vzalloc(swap_tables_size(nr), "swap tables");
-	boot_tables_used = true;
-	return memset(boot_tables, 0, swap_tables_size(nr));
-}
-
-static void give_tables(void *tables)
-{
-	if (tables == boot_tables)
-		boot_tables_used = false;
-	else
-		vfree(tables);
-}
-
-int swap_area_make(struct block_device *bdev, u32 nr, struct swap_area **made)
-{
-	void *tables = take_tables(nr);
-	struct swap_area *a;
-
-	if (!tables)
-		return -ENOMEM;
-	a = swap_area_add(nr, swap_tables_at(tables, nr));
-	if (!a) {
-		give_tables(tables);
-		return -EPERM;
-	}
-	a->bdev = bdev;
-	*made = a;
-	return 0;
-}
-
-void swap_on(struct block_device *bdev)
-{
-	struct swap_area *a;
-
-	swap_bdev = bdev;
-	if (!bdev)
-		return;
-	swap_area_make(bdev, MIN(boot_nr, bdev->nr_sectors / SECTORS_PER_SLOT), &a);
-	swap_area_open(a, --lowest_prio);
-}
-
-static void swap_on_partition(void)
-{
-	struct block_device *bdev = swapdisk_open_partition();
-
-	if (bdev)
-		swap_on(bdev);
-}
-
-AT_STAGE(disks, 30, swap_on_partition);
 
 static int check_header(const struct swap_header *h, u32 nr_pages)
 {
@@ -150,13 +75,6 @@ int swap_header_read(struct block_device *bdev, u32 sector, u32 nr_pages, u32 *l
 	return err;
 }
 
-void swap_area_open_as(struct swap_area *a, u32 flags)
-{
-	bool preferred = flags & SWAP_FLAG_PREFER;
-
-	swap_area_open(a, preferred ? (int)(flags & SWAP_FLAG_PRIO_MASK) : --lowest_prio);
-}
-
 static int open_area(struct block_device *bdev, const struct swap_header *h, u32 flags)
 {
 	struct swap_area *a;
@@ -194,7 +112,7 @@ void swap_area_end(struct swap_area *a)
 	void *tables = a->t.cache;
 
 	swap_area_drop(a);
-	give_tables(tables);
+	swap_give_tables(tables);
 	if (file)
 		swap_file_end(file);
 	else

@@ -57,24 +57,6 @@ bool guard_call_may_run(struct mm_struct *mm)
 	return may;
 }
 
-bool guards_hold(void)
-{
-	for (u32 i = 0; i < vm_nr_guards; i++)
-		if (vm_guards[i] && vm_guards[i]->may_run)
-			return true;
-	return false;
-}
-
-bool admission_asks(void)
-{
-	return vm_policy->may_run || (vm_nr_guards && guards_hold());
-}
-
-bool admission_grants(struct mm_struct *mm)
-{
-	return policy_call_may_run(mm) && (!vm_nr_guards || guard_call_may_run(mm));
-}
-
 void guard_call_pressure(bool min)
 {
 	call_all(pressure, min);

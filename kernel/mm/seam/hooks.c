@@ -1,4 +1,5 @@
-/* Policy hooks that neither give nor take pages; those that do are in rules.c, guards' in guard_hooks.c. */
+/* Policy hooks that neither give nor take pages, and admission, which policy and guards decide together.
+ * Hooks that do are in rules.c, those of guards in guard_hooks.c. */
 #include "mm/rules.h"
 
 #define DEFAULT_TICK_MS 100
@@ -122,4 +123,22 @@ void policy_call_show(struct seq_file *m)
 	vm_policy->show(m);
 	hook_leave(&policy_timer);
 	policy_timer.cycles = before;
+}
+
+bool guards_hold(void)
+{
+	for (u32 i = 0; i < vm_nr_guards; i++)
+		if (vm_guards[i] && vm_guards[i]->may_run)
+			return true;
+	return false;
+}
+
+bool admission_asks(void)
+{
+	return vm_policy->may_run || (vm_nr_guards && guards_hold());
+}
+
+bool admission_grants(struct mm_struct *mm)
+{
+	return policy_call_may_run(mm) && (!vm_nr_guards || guard_call_may_run(mm));
 }

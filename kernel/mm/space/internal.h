@@ -46,7 +46,10 @@ static inline u32 vma_addr(const struct vm_area_struct *vma, u32 index)
 	return vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
 }
 
-/* mmap.c: splits regions at the borders of the range and sets the flags of each region in the range
+/* mmap.c: the flags of a region for mmap's protection and flags. */
+u32 prot_to_vm(u32 prot, u32 flags);
+
+/* protect.c: splits regions at the borders of the range and sets the flags of each region in the range
  * to what `change` returns. Returns 0 or -ENOMEM. */
 int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
 		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg);

@@ -1,5 +1,5 @@
 /*
- * The system calls that change regions: mmap, munmap, mprotect, brk; mremap is in mremap.c.
+ * The system calls that change regions: mmap, munmap, brk; mprotect is in protect.c, mremap in mremap.c.
  *
  * Each call first checks all arguments, then splits regions at the borders of the range, and then
  * works on whole regions. Splitting is the only step that can run out of memory, and is harmless by
@@ -10,7 +10,7 @@
 #include "lib/assert.h"
 #include "internal.h"
 
-static u32 prot_to_vm(u32 prot, u32 flags)
+u32 prot_to_vm(u32 prot, u32 flags)
 {
 	u32 vm = 0;
 
@@ -159,74 +159,6 @@ bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
 		vma = vma_next(vma);
 	}
 	return true;
-}
-
-static void change_flags(struct vm_area_struct *vma, u32 flags)
-{
-	u32 start = vma->start, end = vma->end;
-
-	vma_resize(vma, start, start); /* count again under the new flags */
-	vma->flags = flags;
-	vma_resize(vma, start, end);
-}
-
-int vma_for_range(struct mm_struct *mm, u32 start, u32 end,
-		  u32 (*change)(struct vm_area_struct *vma, u32 arg), u32 arg)
-{
-	struct vm_area_struct *vma;
-	int err = vma_split_at(mm, start) ?: vma_split_at(mm, end);
-
-	if (err)
-		return err;
-	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma)) {
-		change_flags(vma, change(vma, arg));
-		vma = vma_merge(vma);
-	}
-	return 0;
-}
-
-static u32 set_protection(struct vm_area_struct *vma, u32 vm)
-{
-	return (vma->flags & ~(VM_READ | VM_WRITE | VM_EXEC)) | vm;
-}
-
-/* May the whole range become writable, and may its memory be committed? Returns 0, -EACCES, -ENOMEM. */
-static int check_writable(struct mm_struct *mm, u32 start, u32 end)
-{
-	struct vm_area_struct *vma;
-	u32 bytes = 0;
-
-	for (vma = vma_find(mm, start); vma && vma->start < end; vma = vma_next(vma)) {
-		if (vma->flags & VM_NOWRITE)
-			return -EACCES;
-		if (!(vma->flags & (VM_SHARED | VM_WRITE)))
-			bytes += MIN(vma->end, end) - MAX(vma->start, start);
-	}
-	return !bytes || vm_may_commit(bytes >> PAGE_SHIFT) ? 0 : -ENOMEM;
-}
-
-long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)
-{
-	struct vm_area_struct *vma;
-	int err;
-
-	if (addr & ~PAGE_MASK || prot & ~7u)
-		return -EINVAL;
-	if (!len)
-		return 0;
-	len = PAGE_ALIGN(len);
-	if (!range_ok(addr, len))
-		return -ENOMEM;
-	mutex_lock(&mm->lock);
-	err = range_mapped(mm, addr, addr + len) ? 0 : -ENOMEM;
-	if (!err && prot & PROT_WRITE)
-		err = check_writable(mm, addr, addr + len);
-	if (!err)
-		err = vma_for_range(mm, addr, addr + len, set_protection, prot_to_vm(prot, 0));
-	for (vma = vma_find(mm, addr); !err && vma && vma->start < addr + len; vma = vma_next(vma))
-		protect_range(vma, MAX(addr, vma->start), MIN(addr + len, vma->end));
-	mutex_unlock(&mm->lock);
-	return err;
 }
 
 static bool extend_brk(struct mm_struct *mm, u32 from, u32 to)

@@ -1,7 +1,7 @@
 /*
  * What the small kernel lacks and its files still name, by area. A stub of no effect returns 0, and
- * that is right: there is no disk for files, no lock, no pinned page. Other stubs report that the
- * operation is missing. Arguments need no declaration here, because the caller removes them.
+ * that is right: there is no disk for files, no lock, no pinned page, no guard. Other stubs report
+ * that the operation is missing. Arguments need no declaration here: the caller removes them.
  */
 #include "errno.h"
 #include "types.h"
@@ -23,13 +23,11 @@
 /* Backtraces, watchdog, time that stands still, pressure stall information, handlers of signals. */
 NONE(backtrace) NONE(backtrace_regs) NONE(print_regs)
 NONE(watchdog_init) NONE(watchdog_feed) NONE(watchdog_pause) NONE(watchdog_waits_again)
-NONE(still_timer_interrupt) NONE(psi_init) NONE(psi_task_changed)
+NONE(still_timer_interrupt) NONE(psi_init) NONE(psi_task_changed) NONE(loadavg_init)
 MISSING(thread_push_signal) NONE(alarm_restart)
-NONE(alarm_set) NONE(alarm_left_ns)
 
 /* Keyboard, screen, disks for files, power cuts. */
-NONE(keyboard_init) NONE(vga_init) NONE(vga_write)
-NONE(disks_find) NONE(disks_want)
+NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find) NONE(disks_want)
 NONE(powercut_at) NONE(powercut_before) NONE(powercut_open) NONE(powercut_room)
 
 /* Pages and inodes of file systems on disks, direct I/O. */
@@ -38,22 +36,25 @@ NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(writeback_start) NON
 MISSING(cache_init_device) MISSING(cache_make_blocks) MISSING(cache_read_page)
 MISSING(stored_read) MISSING(stored_write)
 MISSING(cache_direct_read) MISSING(direct_settle) MISSING(direct_write)
-NONE(icache_drop_unused) NONE(icache_lose) NONE(icache_sync) NONE(inode_evict)
 NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
-NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe)
-NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk)
-MISSING(vfs_truncate) MISSING(inode_at) MISSING(vfs_shmem_create)
-MISSING(vfs_getdents64)
+u32 cache_nr_shmem;
+char shmem_ops[64]; /* no file has these operations */
+NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe) NONE(inode_runs)
+NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
+MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */
 bool swap_leaving;
 u32 swap_nr_files;
-NONE(swap_file_end) NONE(swap_file_inode) NONE(swap_file_sector) NONE(vzalloc) NONE(vfree)
-NONE(page_pin) NONE(page_unpin) NONE(mm_populate) NONE(vpn_in_owner) MISSING(do_mremap)
-MISSING(do_madvise) MISSING(do_mlock) MISSING(do_mlockall)
+NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
+NONE(vpn_in_owner)
 
-/* Tests inside the kernel. */
+/* Guards, turns for starving processes, tests inside the kernel. */
+NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
+NONE(guard_call_evicted) NONE(guard_call_fault) NONE(guard_call_forget) NONE(guard_call_mm_exit)
+NONE(guard_call_pressure)
+NONE(starve_fault) NONE(starve_mm_exit) NONE(starve_note_major) NONE(starve_others_wait)
 char ktap_suites[64];
 MISSING(ktap_run)
