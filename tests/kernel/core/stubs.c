@@ -34,9 +34,8 @@ NONE(powercut_at) NONE(powercut_before) NONE(powercut_open) NONE(powercut_room)
 NONE(buf_sync_all) NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
 NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(writeback_start) NONE(stored_end)
 MISSING(cache_init_device) MISSING(cache_make_blocks) MISSING(cache_read_page)
-MISSING(stored_read) MISSING(stored_write)
-MISSING(cache_direct_read) MISSING(direct_settle) MISSING(direct_write)
-NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
+MISSING(stored_read) MISSING(stored_write) MISSING(cache_direct_read) MISSING(direct_settle)
+MISSING(direct_write) NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
 u32 cache_nr_shmem;

@@ -280,7 +280,7 @@ class Profile(Record):
 
 
 class End(Record):
-    """Once, last; only with `run=`."""
+    """The last record, written once, and only with `run=`."""
 
     ev: Literal["end"]
     status: int
