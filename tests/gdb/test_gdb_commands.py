@@ -344,7 +344,7 @@ def test_pages_of_files_are_named(tmp_path: Path) -> None:
     kinds, whose 2q fields are bit fields."""
     shutil.copy(qemu.ROOT / "build/user/wc", tmp_path / "wc")
     fault = "tbreak file_fault if vma->inode->sb->bdev && vma->mm == current_task->mm"
-    steps = ["tbreak finish_evict_file", "continue", *marked("page", "tm-page page"), *marked("lists", "tm-lists 2")]
+    steps = ["tbreak cache_evict", "continue", *marked("page", "tm-page page"), *marked("lists", "tm-lists 2")]
     ran = session(
         "seqscan 16384 1; /mnt/wc /mnt/wc",
         "",

@@ -85,7 +85,7 @@ def test_stacks_have_every_instruction_of_every_function(folder: Path) -> None:
     assert sums == {name: number for name, number in counted.items() if name not in (IDLE, USER)}
     entries = {stack[0] for stack in stacks}
     few = {"arch_start", "start_high", "kernel_thread_start", "ret_from_fork", "enter_user", "trap_return"}
-    assert {"entry_syscall", "kernel_thread_start", "trap_14"} <= entries
+    assert {"entry_sysenter", "kernel_thread_start", "trap_14"} <= entries
     assert all(name in few or name.startswith(("trap_", "entry_")) for name in entries), entries
 
 

@@ -21,6 +21,7 @@ from tidemark.trace.pack import FILE_READ, FILE_SHIFT, FILE_WRITE, INDEX, NONE, 
 
 Run = tuple[int, int, int, int, int]  # space, page, kind, count, insns
 PAGES = 64
+VDSO = 0xBFFFE  # its text belongs to the kernel
 
 
 class Sink:
@@ -250,7 +251,7 @@ def test_text_of_a_program_on_a_disk_is_the_file_s_and_nothing_changes(tmp_path:
     trace = recorded(tmp_path / "run", command, image)
     found, own = references(trace, "cat2"), references(trace, "cat2", own=True)
     assert found["instruction"] and not found["store"]
-    assert own["store"] and not own["instruction"]
+    assert own["store"] and set(own["instruction"]) <= {VDSO}
     image.write_bytes(before)
     plain = tidemark("run", command, "--disk", image, "--swap", "none", "-o", "plain", cwd=tmp_path)
     assert plain.returncode == 0, plain.stderr

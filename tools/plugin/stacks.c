@@ -68,10 +68,11 @@ static uint32_t called_from(uint32_t parent, uint32_t function)
 	return nr_nodes++;
 }
 
+/* The stack pointer of an empty stack is the address after the stack's end. */
 static struct stack *stack_at(uint32_t esp)
 {
 	static struct stack *last;
-	uint32_t number = esp >> STACK_SHIFT;
+	uint32_t number = (esp - 1) >> STACK_SHIFT;
 
 	if (last && last->number == number)
 		return last;
