@@ -2,6 +2,7 @@
 #ifndef ARCH_X86_ENTRY_H
 #define ARCH_X86_ENTRY_H
 
+/* clang-format off */
 #include "arch/x86/segment.h"
 
 	.macro SAVE_REGS
