@@ -351,8 +351,14 @@ int do_pipe(struct file *f[2], u32 flags)
 
 /*
  * FIFOs: pipes with a name. The pipe is created when the first end is opened and freed with the
- * last. Opening waits until the other end has been opened, even if it is closed again meanwhile.
+ * last. Opening waits until the other end has been opened, even if it is closed again meanwhile. A
+ * pipe without a name has had both ends: opening one again, through /proc, does not wait.
  */
+
+static bool has_name(const struct inode *inode)
+{
+	return inode->sb != &pipe_sb;
+}
 
 /* Returns 0 or -ERESTARTSYS. */
 static int wait_for(struct wait_queue *wq, const u32 *open, const u32 *ever)
@@ -370,8 +376,12 @@ static int open_to_read(struct file *f, struct pipe *p)
 	p->readers++;
 	p->nr_readers++;
 	wake(&p->writable);
-	f->private = (void *)(p->writers ? p->nr_writers - 1 : p->nr_writers);
-	if (!p->writers && !(f->flags & O_NONBLOCK)) {
+	if (p->writers || !has_name(f->inode)) {
+		f->private = (void *)(p->nr_writers - 1);
+		return 0;
+	}
+	f->private = (void *)p->nr_writers;
+	if (!(f->flags & O_NONBLOCK)) {
 		err = wait_for(&p->readable, &p->writers, &p->nr_writers);
 		if (err)
 			close_ends(f->inode, 1, 0);
@@ -384,7 +394,7 @@ static int open_to_write(struct file *f, struct pipe *p)
 	int err = 0;
 
 	f->fops = &write_fops;
-	if (!p->readers && f->flags & O_NONBLOCK) {
+	if (!p->readers && has_name(f->inode) && f->flags & O_NONBLOCK) {
 		if (!p->writers)
 			pipe_free(f->inode);
 		return -ENXIO;
@@ -392,7 +402,7 @@ static int open_to_write(struct file *f, struct pipe *p)
 	p->writers++;
 	p->nr_writers++;
 	wake(&p->readable);
-	if (!p->readers) {
+	if (!p->readers && has_name(f->inode)) {
 		err = wait_for(&p->writable, &p->readers, &p->nr_readers);
 		if (err)
 			close_ends(f->inode, 0, 1);

@@ -119,6 +119,23 @@ static void ends_of_a_pipe(void)
 	close(both);
 }
 
+/* Its other end was closed before: opening does not wait, as it would with a FIFO. */
+static void end_that_is_left(void)
+{
+	int fds[2], again;
+	char c = 0;
+
+	CHECK(!pipe(fds) && write(fds[1], "x", 1) == 1 && !close(fds[1]));
+	again = reopen(fds[0], O_RDONLY);
+	CHECK(again >= 0 && read(again, &c, 1) == 1 && c == 'x' && read(again, &c, 1) == 0);
+	CHECK(!close(again) && !close(fds[0]) && !pipe(fds) && !close(fds[0]));
+	signal(SIGPIPE, SIG_IGN);
+	again = reopen(fds[1], O_WRONLY);
+	CHECK(again >= 0 && !close(fds[1]));
+	FAILS(write(again, "x", 1), EPIPE);
+	CHECK(!close(again));
+}
+
 static void folder(void)
 {
 	int fd = open("/tmp", O_RDONLY | O_DIRECTORY), inside;
@@ -277,6 +294,7 @@ int main(int argc, char **argv)
 	regular_file();
 	modes_of_links();
 	ends_of_a_pipe();
+	end_that_is_left();
 	folder();
 	listing();
 	of_a_child();
