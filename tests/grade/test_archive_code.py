@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from confined import NEEDS_WAY_IN
 from grading import graded, starter
 from lifted import Code, defined, functions_of, secret_files, unpacked
 from lifter import lifted
@@ -121,6 +122,7 @@ def test_whole_archive_holds_no_code_of_solutions(
     check_names(archive)
 
 
+@NEEDS_WAY_IN
 @pytest.mark.parametrize("name", soak_but([each.name for each in PLAIN_C], "clock"))
 def test_lifted_code_brings_no_more_than_the_starter(name: str, few: Path, tmp_path: Path) -> None:
     """If assembly is allowed, code lifted from the instructor's own kernel gets points: so the lifting works."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import textbook
+from confined import NEEDS_WAY_IN
 from grading import solution
 from soak import soak_but
 from tidemark.errors import LabError
@@ -158,6 +159,7 @@ def test_what_a_book_prescribes_is_held_against_it(
     assert said in verdict.message
 
 
+@NEEDS_WAY_IN
 @pytest.mark.parametrize(
     ("policy", "lab_name", "title", "most", "said"),
     [

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from confined import NEEDS_WAY_IN
 from soak import soak_but
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
@@ -19,6 +20,7 @@ from tidemark.grade.judge.kinds.residence import NS_PER_MS, Stay, stays_of
 from tidemark.grade.witness.machine import Machine
 from tidemark.machine import qemu
 
+pytestmark = NEEDS_WAY_IN
 PAGES, MOST_MS = 250, 80_000  # the plugin lets no run continue longer than that
 SEED = 1
 WINDOWS_MS = (20, 50, 130, 200, 333, 1000)

@@ -3,16 +3,28 @@ user, who may read what everybody may."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tidemark.errors import LabError
-from tidemark.grade.build import sandbox, solutions
+from tidemark.grade.build import sandbox, solutions, users
 from tidemark.machine import qemu
 
 
-def trouble() -> str:
-    """Why the grader refuses work from outside its tree here: the work could read the solutions; "" if it does not."""
+def trouble(tree: Path = qemu.ROOT) -> str:
+    """Why the grader of a tree refuses work from outside it: the work could read the solutions; "" if it does not."""
     try:
-        solutions.check(sandbox.find(), qemu.ROOT, "")
+        solutions.check(sandbox.find(), tree, "")
+    except LabError as error:
+        return str(error)
+    return ""
+
+
+def closed() -> str:
+    """Why students' code cannot run in this tree; "" if it can. A separate user must be able to enter it."""
+    try:
+        for folder in qemu.ROOT.parents if sandbox.find().kind == "user" else ():
+            users.let_pass(folder)
     except LabError as error:
         return str(error)
     return ""
@@ -21,3 +33,4 @@ def trouble() -> str:
 TROUBLE = {kind: sandbox.trouble(kind) for kind in ("bwrap", "user")}
 NEEDS_BWRAP = pytest.mark.skipif(bool(TROUBLE["bwrap"]), reason=f"bwrap does not work here: {TROUBLE['bwrap']}")
 NEEDS_SANDBOX = pytest.mark.skipif(bool(trouble()), reason=trouble())
+NEEDS_WAY_IN = pytest.mark.skipif(bool(closed()), reason=closed())
