@@ -15,7 +15,12 @@ AT_ONCE = 4  # guards
 RARE = {  # rows that this load does not make nonzero
     "arc": {"b1", "b2"},  # ghosts of processes that have ended
     "car": {"b1", "b2"},
-    "linux59": {"cost_file", "deactivated", "refaults_restored"},  # files, and active pages
+    "linux59": {
+        "cost_file",
+        "deactivated",
+        "refaults_activated",
+        "refaults_restored",
+    },  # files, and a larger working set
     "mglru": {"protected"},  # files
     "nru": {"ticks"},
     "pff": {"late_faults", "left"},
