@@ -25,6 +25,8 @@ FOLDER = "bench"
 AIM = 0.5
 PAGING_SWAP = "sim:ram"
 MICRO_MEM = "64M"
+POLICIES = ("linux59", "mglru")
+LEAST_READ = 1000  # pages: fewer say nothing of a policy
 # A sample clears accessed bits and writes a line; one sample per second is enough here.
 CMDLINE = "sample_ms=1000"
 
@@ -110,9 +112,9 @@ class Paged:
     pages_out: int
 
 
-def paging_run(case: tuple[str, str, str]) -> Paged:
-    """Runs (command, memory, QEMU's flags)."""
-    command, mem, flags = case
+def paging_run(case: tuple[str, str, str, str]) -> Paged:
+    """Runs (command, memory, QEMU's flags, policy)."""
+    command, mem, flags, vm = case
     one = measure(
         f"/{FOLDER}/vmrun /{FOLDER}/{command}",
         telemetry=True,
@@ -120,6 +122,7 @@ def paging_run(case: tuple[str, str, str]) -> Paged:
         swap=PAGING_SWAP,
         qemu_flags=flags,
         cmdline=CMDLINE,
+        vm=vm,
     )
     if not re.search(r"corrupt=0\b", one.console):
         raise LabError(f"{command}:\n{one.console}", FAILED)
@@ -142,13 +145,30 @@ def paging_table(linux: dict, mem: str, flags: str) -> str:
     """The paging workloads, with the numbers of pages moved."""
     commands = list(linux["paging"])
     rows = []
-    for command, ours in zip(commands, in_parallel(paging_run, [(c, mem, flags) for c in commands])):
+    cases = [(command, mem, flags, qemu.Settings().vm) for command in commands]
+    for command, ours in zip(commands, in_parallel(paging_run, cases)):
         minsn, pages_in, pages_out = linux["paging"][command]
         moved = (f"{pages_in:,}", f"{ours.pages_in:,}", f"{pages_out:,}", f"{ours.pages_out:,}")
         why = paging_why(ours, minsn, why_of(command, linux["why"]))
         rows.append(line(f"`{command}`", ours.minsn, minsn, why, moved))
     moved_titles = ["in: Linux", "in: Tidemark", "out: Linux", "out: Tidemark"]
     return table(["run", "Linux Minsn", "Tidemark Minsn", "ratio", *moved_titles, "why more than half"], rows)
+
+
+def policies_table(linux: dict, mem: str, flags: str) -> str:
+    """The pages that Linux's present policies read on Tidemark, and their ratio to the pages that Linux reads."""
+    commands = [command for command, (_, pages_in, _) in linux["paging"].items() if pages_in >= LEAST_READ]
+    found = in_parallel(paging_run, [(command, mem, flags, vm) for command in commands for vm in POLICIES])
+    rows: list[list[object]] = []
+    for at, command in enumerate(commands):
+        theirs = linux["paging"][command][1]
+        cells = [
+            cell
+            for run in found[at * len(POLICIES) :][: len(POLICIES)]
+            for cell in (f"{run.pages_in:,}", f"{run.pages_in / theirs:.2f}")
+        ]
+        rows.append([f"`{command}`", f"{theirs:,}", *cells])
+    return table(["pages in", "Linux", *(title for vm in POLICIES for title in (f"`{vm}`", "ratio"))], rows)
 
 
 def swap_table(linux: dict, mem: str, flags: str) -> str:
@@ -166,10 +186,12 @@ def make(figure: Figure, work: Path) -> str:
     flags = f"-initrd {initrd}"
     mem = memory_for(linux["available_kib"], flags)
     micro, swap, paging = micro_table(linux, flags), swap_table(linux, mem, flags), paging_table(linux, mem, flags)
+    policies = policies_table(linux, mem, flags)
     return (
         f"The benchmark programs micro, thrash, seqscan, btree and phase, unchanged. Linux: {linux['conditions']} "
         f"Tidemark: exact runs.\n\nGuest instructions for one operation (or page, KiB, region), median; no "
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
         f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
-        f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}"
+        f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}\n\n"
+        f"Pages read under Linux's present policies.\n\n{policies}"
     )
