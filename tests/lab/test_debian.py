@@ -19,7 +19,6 @@ from tidemark.machine import disk, qemu
 
 TOOLS = [name for name in ("dpkg-deb", "apt-get", apt.HELPER) if not shutil.which(name)]
 needs_apt = pytest.mark.skipif(bool(TOOLS), reason=f"not installed: {', '.join(TOOLS)}")
-BUILT = qemu.ROOT / "build/image.ext2"
 MADE = "20260101T000000Z"
 # name: version, Depends, Provides, files
 ARCHIVE = {
@@ -155,6 +154,14 @@ def test_version_that_is_gone_is_named_and_the_rest_is_kept(archive: Path, tmp_p
     assert len(fetch.fetch(chosen, where(poorer, tmp_path, f"copy:{archive}"))) == 3, "the second address has it"
 
 
+@needs_apt
+def test_network_that_fails_ends_the_download(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = packages.needed(packages.read(), ["bash"])
+    with pytest.raises(LabError, match=r"(?s)1 of \d+ .*connect.*Without a network, try again later"):
+        fetch.fetch(chosen, fetch.Places(tmp_path, ("http://127.0.0.1:9",)))
+    assert capsys.readouterr().err.count("GET") == 1
+
+
 @pytest.fixture
 def folder(archive: Path, tmp_path: Path) -> Path:
     """The folder of an image with all packages."""
@@ -231,6 +238,7 @@ def test_machine_boots_into_an_image(archive: Path, tmp_path: Path) -> None:
     result = boot("cat /etc/passwd; cat /usr/sbin/alone; ls /dev /proc/vm; thrash 2 600 2", **more).check_exit()
     result.check_lines(["^root:x:0", "^alone$", "null", "check", "^R thrash .*lost=0 corrupt=0"])
     ext2.check(tmp_path / "image")
+    assert "still here" not in boot("/bin/poweroff; echo still here", **more).check_exit().console
 
 
 @needs_apt
