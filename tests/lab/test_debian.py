@@ -8,17 +8,21 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import ext2
 import pytest
 from debian import __main__ as command
 from debian import apt, fetch, image, packages, renew, tree
+from figures import debian_programs
+from figures.entries import figures
 from guest import boot
 from tidemark.errors import NO_SPACE, USAGE, LabError
 from tidemark.machine import disk, qemu
 
 TOOLS = [name for name in ("dpkg-deb", "apt-get", apt.HELPER) if not shutil.which(name)]
 needs_apt = pytest.mark.skipif(bool(TOOLS), reason=f"not installed: {', '.join(TOOLS)}")
+BUILT = qemu.ROOT / "build/image.ext2"
 MADE = "20260101T000000Z"
 # name: version, Depends, Provides, files
 ARCHIVE = {
@@ -251,6 +255,23 @@ def test_session_without_a_terminal_runs_in_an_image(archive: Path, tmp_path: Pa
     with console.open("wb") as out:
         code, _ = qemu.run_typed(qemu.settings_from(given), b"cat /etc/hostname\n", out)
     assert code == qemu.OK and "\ntidemark\r\n" in console.read_bytes().decode()
+
+
+@pytest.mark.parametrize(("enough", "expected"), [(0, 4.5), (4.5, 4.5), (4.6, 5), (20, 20), (63, 64), (99, 64)])
+def test_least_memory_is_found(monkeypatch: pytest.MonkeyPatch, enough: float, expected: float) -> None:
+    """For the table of Debian's programs; too little memory fails, or takes too long."""
+    ran, slow = SimpleNamespace(total_s=1.0), SimpleNamespace(total_s=3.0)
+    for poor in (None, slow):
+        monkeypatch.setattr(debian_programs, "works", lambda _, __, mib, poor=poor: ran if mib >= enough else poor)
+        assert debian_programs.least_mib("", "", 2) == expected
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not BUILT.exists(), reason="build/image.ext2 is not made: `make image`, which needs a network")
+@pytest.mark.parametrize("program", figures()["debian-programs"].settings["programs"], ids=lambda one: one[0])
+def test_debians_program_runs(program: list[str]) -> None:
+    _, line, expected = program
+    assert debian_programs.works(line, expected, debian_programs.MIB[-1])
 
 
 @pytest.mark.parametrize(
