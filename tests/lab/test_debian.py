@@ -8,11 +8,14 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import ext2
 import pytest
 from debian import __main__ as command
 from debian import apt, fetch, image, packages, renew, tree
+from figures import debian_programs
+from figures.entries import figures
 from guest import boot
 from tidemark.errors import NO_SPACE, USAGE, LabError
 from tidemark.machine import disk, qemu
@@ -155,6 +158,14 @@ def test_version_that_is_gone_is_named_and_the_rest_is_kept(archive: Path, tmp_p
     assert len(fetch.fetch(chosen, where(poorer, tmp_path, f"copy:{archive}"))) == 3, "the second address has it"
 
 
+@needs_apt
+def test_network_that_fails_ends_the_download(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = packages.needed(packages.read(), ["bash"])
+    with pytest.raises(LabError, match=r"(?s)1 of \d+ .*connect.*Without a network, try again later"):
+        fetch.fetch(chosen, fetch.Places(tmp_path, ("http://127.0.0.1:9",)))
+    assert capsys.readouterr().err.count("GET") == 1
+
+
 @pytest.fixture
 def folder(archive: Path, tmp_path: Path) -> Path:
     """The folder of an image with all packages."""
@@ -231,6 +242,7 @@ def test_machine_boots_into_an_image(archive: Path, tmp_path: Path) -> None:
     result = boot("cat /etc/passwd; cat /usr/sbin/alone; ls /dev /proc/vm; thrash 2 600 2", **more).check_exit()
     result.check_lines(["^root:x:0", "^alone$", "null", "check", "^R thrash .*lost=0 corrupt=0"])
     ext2.check(tmp_path / "image")
+    assert "still here" not in boot("/bin/poweroff; echo still here", **more).check_exit().console
 
 
 @needs_apt
@@ -243,6 +255,23 @@ def test_session_without_a_terminal_runs_in_an_image(archive: Path, tmp_path: Pa
     with console.open("wb") as out:
         code, _ = qemu.run_typed(qemu.settings_from(given), b"cat /etc/hostname\n", out)
     assert code == qemu.OK and "\ntidemark\r\n" in console.read_bytes().decode()
+
+
+@pytest.mark.parametrize(("enough", "expected"), [(0, 4.5), (4.5, 4.5), (4.6, 5), (20, 20), (63, 64), (99, 64)])
+def test_least_memory_is_found(monkeypatch: pytest.MonkeyPatch, enough: float, expected: float) -> None:
+    """For the table of Debian's programs; too little memory fails, or takes too long."""
+    ran, slow = SimpleNamespace(total_s=1.0), SimpleNamespace(total_s=3.0)
+    for poor in (None, slow):
+        monkeypatch.setattr(debian_programs, "works", lambda _, __, mib, poor=poor: ran if mib >= enough else poor)
+        assert debian_programs.least_mib("", "", 2) == expected
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not BUILT.exists(), reason="build/image.ext2 is not made: `make image`, which needs a network")
+@pytest.mark.parametrize("program", figures()["debian-programs"].settings["programs"], ids=lambda one: one[0])
+def test_debians_program_runs(program: list[str]) -> None:
+    _, line, expected = program
+    assert debian_programs.works(line, expected, debian_programs.MIB[-1])
 
 
 @pytest.mark.parametrize(

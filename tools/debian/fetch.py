@@ -9,6 +9,7 @@ all, is asked for the archive as it was when the list was made.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from debian.packages import Listing, Package
 
 SNAPSHOT = "http://snapshot.debian.org/archive/debian"
 MB = 1e6
+UNREACHABLE = re.compile("resolv|connect|timed? ?out|unreachable", re.IGNORECASE)  # so the next file fails, too
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,7 @@ def fail(gone: dict[str, str], nr: int) -> None:
     lines = "".join(f"\n  {name}: {why}" for name, why in gone.items())
     raise LabError(
         f"{len(gone)} of {nr} packages could not be downloaded:{lines}\nWithout a network, try again later: what was "
-        "downloaded is kept. "
-        "If Debian has newer versions now, `make image-list` renews the list (tools/debian/packages.txt)."
+        "downloaded is kept. If Debian has newer versions now, `make image-list` renews tools/debian/packages.txt."
     )
 
 
@@ -89,14 +90,16 @@ def fetch(packages: Sequence[Package], where: Places) -> list[Path]:
     missing = [package for package in packages if not kept(package, where.cache)]
     total, done, gone = sum(package.size for package in missing), 0, {}
     size, room = sum(package.size for package in packages), sum(package.installed for package in packages)
-    say(f"{len(packages)} packages, {size / MB:.0f} MB, {total / MB:.0f} MB of them to download; unpacked at most")
-    say(f"{room * 1024 / MB:.0f} MB, less without documentation")
+    unpacked = f"{room * 1024 / MB:.0f} MB unpacked, less without documentation"
+    say(f"{len(packages)} packages: {size / MB:.0f} MB, {total / MB:.0f} MB of them to download; {unpacked}")
     for number, package in enumerate(missing, 1):
         share = f"{number} of {len(missing)}, {done / MB:.0f} of {total / MB:.0f} MB"
         say(f"GET   {package.name} {package.version} ({share})")
         why = download(package, where)
         if why:
             gone[f"{package.name} {package.version}"] = why
+        if UNREACHABLE.search(why):
+            break
         done += package.size
     if gone:
         fail(gone, len(packages))

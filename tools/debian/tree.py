@@ -44,8 +44,7 @@ FILES = {
     "etc/group": "root:x:0:\n",
     "etc/hostname": "tidemark\n",
     "etc/gitconfig": "[user]\n\tname = root\n\temail = root@tidemark\n",
-    "root/.bashrc": "PS1='\\w# '\n",
-    "usr/sbin/poweroff": '#!/usr/bin/tsh\npoweroff "$@"\n',
+    "usr/bin/poweroff": '#!/usr/bin/tsh\npoweroff "$@"\n',
 }
 
 
