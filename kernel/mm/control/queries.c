@@ -33,9 +33,9 @@ bool page_is_executable(const struct page *page)
 
 	if (!page_test(page, PG_filecache) || !page->mapcount)
 		return false;
-	for_each_interval(i, &page->inode->cache.regions, index,
-			  index) if (rb_entry(i, struct vm_area_struct, mapping)->flags &
-				     VM_EXEC) return true;
+	for_each_interval(i, &page->inode->cache.regions, index, index)
+		if (rb_entry(i, struct vm_area_struct, mapping)->flags & VM_EXEC)
+			return true;
 	return false;
 }
 

@@ -84,8 +84,7 @@ void filemap_unmap_hole(struct inode *inode, u32 index)
 {
 	struct interval *i;
 
-	for_each_interval(i, &inode->cache.regions, index, index)
-	{
+	for_each_interval(i, &inode->cache.regions, index, index) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 		u32 addr = vma_addr(vma, index);
 		pte_t *pte = pte_lookup(vma->mm->pgd, addr);
@@ -102,8 +101,7 @@ void filemap_unmap_rest(struct inode *inode, u32 first)
 {
 	struct interval *i;
 
-	for_each_interval(i, &inode->cache.regions, first, ~0u)
-	{
+	for_each_interval(i, &inode->cache.regions, first, ~0u) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
 		if (!(vma->flags & VM_SHARED) || inode->cache.holes_mapped)

@@ -225,8 +225,7 @@ u32 vpn_in_owner(const struct page *page)
 	u32 slot = page_test(page, PG_swapcache) ? page->slot : 0;
 	struct interval *i;
 
-	for_each_interval(i, &mm->family->moved, page->index, page->index)
-	{
+	for_each_interval(i, &mm->family->moved, page->index, page->index) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, home);
 		u32 vpn = page->index + vma->moved;
 		pte_t *e = vma->mm == mm ? pte_lookup(mm->pgd, vpn << PAGE_SHIFT) : NULL;

@@ -100,8 +100,7 @@ static u32 walk_moved(struct page *page, void (*fn)(struct rmap_entry *e, void *
 	struct interval *i;
 	u32 nr = 0;
 
-	for_each_interval(i, &page->family->moved, page->index, page->index)
-	{
+	for_each_interval(i, &page->family->moved, page->index, page->index) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, home);
 
 		nr += visit(page, vma->mm, (page->index + vma->moved) << PAGE_SHIFT, fn, arg);
@@ -117,8 +116,7 @@ static void walk_regions(struct page *page, void (*fn)(struct rmap_entry *e, voi
 
 	if (!left)
 		return;
-	for_each_interval(i, &page->inode->cache.regions, index, index)
-	{
+	for_each_interval(i, &page->inode->cache.regions, index, index) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
 		left -= visit(page, vma->mm, vma_addr(vma, index), fn, arg);
