@@ -9,7 +9,7 @@ from unittest import mock
 
 from tidemark.grade import grading
 from tidemark.grade.build import starters
-from tidemark.grade.build.sandbox import best
+from tidemark.grade.build.sandbox import Sandbox, best
 from tidemark.grade.intake import lab
 from tidemark.grade.model import Grade
 from tidemark.machine import qemu
@@ -40,8 +40,10 @@ def graded(
     files: Mapping[str, str] | None = None,
     secret: Path | None = None,
     titles: Sequence[str] = (),
+    sandbox: Sandbox | None = None,
 ) -> Grade:
-    """The grade of such a submission; `titles`: only these tests, or all if empty."""
+    """The grade of such a submission; `titles`: only these tests, or all if empty; `sandbox`: the best if
+    not given."""
     handed_in = submission(scratch / "handed-in", lab_name, files)
     whole, real = lab.load(qemu.ROOT, lab_name, secret), lab.load
     few = replace(whole, tests=tuple(test for test in whole.tests if test.title in titles or not titles))
@@ -49,7 +51,8 @@ def graded(
         lab, "load", side_effect=lambda tree, name, *more: few if name == lab_name else real(tree, name, *more)
     ):
         return grading.grade(
-            grading.Request(qemu.ROOT, handed_in, lab_name, secret), grading.Host(scratch / "work", best(), jobs=2)
+            grading.Request(qemu.ROOT, handed_in, lab_name, secret),
+            grading.Host(scratch / "work", sandbox or best(), jobs=2),
         )
 
 

@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from confined import closed
 from grading import graded
+from tidemark.grade.build import sandbox
 from tidemark.grade.intake import lab
 from tidemark.machine import qemu
 from variants import home, solutions
@@ -25,10 +27,12 @@ def handed_in() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def main() -> None:
-    """Prints a line for each submission."""
+    """Prints a line for each submission. They are our own, and run without a sandbox where a separate user cannot
+    enter the tree."""
+    chosen = sandbox.find("none") if closed() else None
     for each, name, files in handed_in():
         with tempfile.TemporaryDirectory(prefix="tidemark-points-") as folder:
-            made = graded(Path(folder), each, files)
+            made = graded(Path(folder), each, files, sandbox=chosen)
         print(f"{each} {name} {made.score:g}/{made.most:g}", flush=True)
 
 
