@@ -108,8 +108,7 @@ bool inode_runs(const struct inode *inode)
 {
 	struct interval *i;
 
-	for_each_interval(i, &inode->cache.regions, 0, ~0u)
-	{
+	for_each_interval(i, &inode->cache.regions, 0, ~0u) {
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
 		if (vma->start <= vma->mm->start_code && vma->mm->start_code < vma->end)

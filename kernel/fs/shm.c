@@ -136,7 +136,8 @@ static u32 nr_attached(const struct segment *s)
 	struct interval *i;
 	u32 nr = 0;
 
-	for_each_interval(i, &s->inode->cache.regions, 0, ~0u) nr++;
+	for_each_interval(i, &s->inode->cache.regions, 0, ~0u)
+		nr++;
 	return nr;
 }
 

@@ -71,8 +71,7 @@ static bool finds_the_same(u32 first, u32 last)
 	struct item *expected = model_next(NULL, first, last);
 	struct interval *i;
 
-	for_each_interval(i, &root, first, last)
-	{
+	for_each_interval(i, &root, first, last) {
 		if (!expected || i != &expected->in)
 			return false;
 		expected = model_next(expected, first, last);
@@ -142,7 +141,8 @@ KTEST(interval, equal_intervals_come_in_order_of_insertion)
 	start();
 	for (u32 k = 0; k < NR_ITEMS; k++)
 		add(&items[k], 9, 9 + k % 3);
-	for_each_interval(i, &root, 9, 9) EXPECT(i == &items[nr++].in);
+	for_each_interval(i, &root, 9, 9)
+		EXPECT(i == &items[nr++].in);
 	EXPECT_EQ(nr, NR_ITEMS);
 }
 
