@@ -60,24 +60,22 @@ static inline void wake(struct wait_queue *wq)
 
 /* Reading. */
 
-/* The n bytes from tail on, all in one page, have been read: advances tail and frees pages. */
-static void consume(struct pipe *p, u32 n)
+/* The n bytes from tail on, all in this page, have been read: advances tail and frees pages. */
+static void consume(struct pipe *p, char **page, u32 n)
 {
-	u32 i = page_index(p, p->tail);
-
 	p->tail += n;
 	if (p->tail == p->head) {
-		char *last = p->page[i];
+		char *last = *page;
 
-		p->page[i] = NULL;
+		*page = NULL;
 		if (p->page[0]) /* allocated by a write that then failed */
 			give_back(p, last);
 		else
 			p->page[0] = last;
 		p->head = p->tail = 0;
 	} else if (p->tail % PAGE_SIZE == 0 && used(p) <= size_of(p) - PAGE_SIZE) {
-		give_back(p, p->page[i]);
-		p->page[i] = NULL;
+		give_back(p, *page);
+		*page = NULL;
 	}
 }
 
@@ -89,10 +87,11 @@ static long read_available(struct pipe *p, char *user, size_t n)
 	while (done < n && used(p)) {
 		u32 off = p->tail % PAGE_SIZE;
 		u32 len = MIN(MIN(n - done, used(p)), PAGE_SIZE - off);
+		char **page = &p->page[page_index(p, p->tail)];
 
-		if (copy_to_user(user + done, p->page[page_index(p, p->tail)] + off, len))
+		if (copy_to_user(user + done, *page + off, len))
 			return done ? (long)done : -EFAULT;
-		consume(p, len);
+		consume(p, page, len);
 		done += len;
 	}
 	return done;
@@ -140,13 +139,14 @@ static inline bool has_room(const struct pipe *p, size_t n)
  * holds lock. */
 static long write_fitting(struct pipe *p, const char *user, size_t n)
 {
-	size_t done = 0;
+	size_t done = 0, room = size_of(p) - used(p);
 
-	if (!has_room(p, n))
+	if (room < room_wanted(n))
 		return 0;
-	while (done < n && used(p) < size_of(p)) {
+	n = MIN(n, room);
+	while (done < n) {
 		u32 off = p->head % PAGE_SIZE;
-		u32 len = MIN(MIN(n - done, size_of(p) - used(p)), PAGE_SIZE - off);
+		u32 len = MIN(n - done, PAGE_SIZE - off);
 		char **page = &p->page[page_index(p, p->head)];
 
 		if (unlikely(!*page) && !take(p, page))

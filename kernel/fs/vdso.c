@@ -1,13 +1,13 @@
 /*
- * The vDSO: maps two pages into each new program, above its stack, where it needs no page table of
- * its own:
+ * The vDSO: maps two pages into each new program, above its stack, where they need no page table of
+ * their own:
  *
- *	[vvar]   read-only       how to compute the time from the TSC; the kernel updates it
- *	[vdso]   and executable  the library (kernel/arch/x86/vdso), the same for all
+ *	page 0   the library (kernel/arch/x86/vdso)
+ *	page 1   how to compute the time from the TSC; the kernel updates it
  *
- * Each is a file in memory without a path, of one page that is never evicted. So its region is like
- * any other, but mapped at once, because nearly every program uses it: it is inherited and unmapped, and a write to the library, if mprotect permits it, makes
- * a private copy. [vvar] never becomes writable.
+ * They are a file in memory without a path, whose pages are never evicted, and are the same for all
+ * programs. Their region, [vdso], is like any other: a fork copies it, munmap removes it, and a write,
+ * if mprotect permits it, makes a private copy. But it is mapped at once, because nearly every program uses it.
  *
  * The auxiliary vector tells where the library is (AT_SYSINFO_EHDR), and where its function for a
  * system call is (AT_SYSINFO). Both addresses are the same in all programs: a call by sysenter
@@ -26,6 +26,7 @@
 #include "mm/page.h"
 #include "observe/events.h"
 
+#define VDSO_PAGES 2u
 #define ELF_ENTRY 24u /* offset of the entry point in an ELF header */
 
 enum { AT_SYSINFO = 32, AT_SYSINFO_EHDR = 33 };
@@ -34,23 +35,21 @@ extern const char vdso_image[], vdso_image_end[];
 
 static const struct fs_type vdso_type = { .name = "vdso" };
 static struct super_block vdso_sb;
-static struct inode *clock_file, *library;
+static struct inode *file;
 static u32 vsyscall; /* user address of __kernel_vsyscall */
 
-/* Creates a file of one page of zeros. The file and *page keep their references. Returns NULL if out
- * of memory. */
-static struct inode *one_page_file(char *name, struct page **page)
+/* Creates the file, with pages of zeros. Their references are kept. Returns false if out of memory. */
+static bool create_file(struct page *pages[VDSO_PAGES])
 {
-	struct inode *inode = ramfs_inode(&vdso_sb, S_IFREG | 0444, 0);
-
-	if (!inode)
-		return NULL;
-	inode->private = name;
-	inode->size = PAGE_SIZE;
-	if (!vfs_get_page(inode, 0, page))
-		return inode;
-	inode_put(inode);
-	return NULL;
+	file = ramfs_inode(&vdso_sb, S_IFREG | 0444, 0);
+	if (!file)
+		return false;
+	file->private = "[vdso]";
+	file->size = VDSO_PAGES * PAGE_SIZE;
+	for (u32 i = 0; i < VDSO_PAGES; i++)
+		if (vfs_get_page(file, i, &pages[i]))
+			return false;
+	return true;
 }
 
 static void fill_library(struct page *page)
@@ -66,17 +65,12 @@ static void fill_library(struct page *page)
 	kunmap(at);
 }
 
-static int map(struct mm_struct *mm, u32 addr, u32 prot, u32 flags, struct inode *inode)
-{
-	long at = do_mmap(mm, addr, PAGE_SIZE, prot, MAP_PRIVATE | MAP_FIXED | flags, inode, 0);
-
-	return at == (long)addr ? mm_map_cached(mm, addr) : at;
-}
-
 static void map_into(struct new_program *new)
 {
-	new->err = map(new->mm, USER_CLOCK, PROT_READ, MAP_NOWRITE, clock_file)
-			   ?: map(new->mm, USER_VDSO, PROT_READ | PROT_EXEC, 0, library);
+	long at = do_mmap(new->mm, USER_VDSO, VDSO_PAGES * PAGE_SIZE, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_FIXED, file, 0);
+
+	new->err = at == (long)USER_VDSO ? mm_map_cached(new->mm, USER_VDSO) : at;
 	new->aux[new->nr_aux].type = AT_SYSINFO;
 	new->aux[new->nr_aux++].value = vsyscall;
 	new->aux[new->nr_aux].type = AT_SYSINFO_EHDR;
@@ -85,18 +79,16 @@ static void map_into(struct new_program *new)
 
 static void vdso_init(void)
 {
-	struct page *clock_page, *code;
+	struct page *pages[VDSO_PAGES];
 
 	super_init(&vdso_sb, &vdso_type);
 	vdso_sb.unnamed = true;
-	clock_file = one_page_file("[vvar]", &clock_page);
-	library = clock_file ? one_page_file("[vdso]", &code) : NULL;
-	if (!library) {
+	if (!create_file(pages)) {
 		printk("vdso: no memory\n");
 		return;
 	}
-	fill_library(code);
-	clock_page_init(page_pfn(clock_page), vsyscall + READ_CYCLES);
+	fill_library(pages[0]);
+	clock_page_init(page_pfn(pages[1]), vsyscall + READ_CYCLES);
 	listen_new_program(map_into);
 }
 

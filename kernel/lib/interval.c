@@ -11,8 +11,8 @@
  * A search for [a, b] skips a subtree whose max is below a, and everything to the right of a node that begins
  * after b. So it visits O(log n) nodes for each interval that it finds.
  *
- * Rotations change the subtrees only of nodes on the way from the change to the root, and of children of these.
- * So after each change, max is computed again on that way, from the bottom up.
+ * An insertion raises max on its way down. After a removal, max is computed again on the way from there to the
+ * root, from the bottom up. Rotations concern two nodes each.
  */
 #include "lib/interval.h"
 
@@ -31,15 +31,16 @@ static u32 max_of(struct rb_node *n)
 	return max;
 }
 
-/* Computes max for n, its ancestors, and their children. */
-static void update_from(struct rb_node *n)
+static void update_up(struct rb_node *n)
 {
-	for (; n; n = rb_parent(n)) {
-		for (int side = 0; side < 2; side++)
-			if (n->rb_child[side])
-				of(n->rb_child[side])->max = max_of(n->rb_child[side]);
+	for (; n; n = rb_parent(n))
 		of(n)->max = max_of(n);
-	}
+}
+
+static void rotated(struct rb_node *down, struct rb_node *up)
+{
+	of(up)->max = of(down)->max;
+	of(down)->max = max_of(down);
 }
 
 void interval_insert(struct interval *i, struct rb_root *root)
@@ -48,11 +49,13 @@ void interval_insert(struct interval *i, struct rb_root *root)
 
 	while (*link) {
 		parent = *link;
+		if (of(parent)->max < i->last)
+			of(parent)->max = i->last;
 		link = i->first < of(parent)->first ? &parent->rb_left : &parent->rb_right;
 	}
+	i->max = i->last;
 	rb_link_node(&i->rb, parent, link);
-	rb_insert_color(&i->rb, root);
-	update_from(&i->rb);
+	rb_insert_rotated(&i->rb, root, rotated);
 }
 
 void interval_erase(struct interval *i, struct rb_root *root)
@@ -64,14 +67,14 @@ void interval_erase(struct interval *i, struct rb_root *root)
 		if (rb_parent(lowest) != n)
 			lowest = rb_parent(lowest);
 	}
-	rb_erase(n, root);
-	update_from(lowest);
+	rb_erase_rotated(n, root, rotated);
+	update_up(lowest); /* rotations meanwhile used values that are too large, all on this way */
 }
 
 void interval_set_last(struct interval *i, u32 last)
 {
 	i->last = last;
-	update_from(&i->rb);
+	update_up(&i->rb);
 }
 
 /* The first interval of the subtree that overlaps [first, last]; max says whether one ends late enough. */

@@ -22,12 +22,17 @@
  * at NULL, its parent is passed along. Only the callers know the sort key of the nodes; they also
  * do the locking.
  *
+ * Some trees store in each node a summary of its subtree (lib/interval.c). A rotation changes the subtrees of two
+ * nodes, so a function of such a tree is called after each. It is a constant in functions that are inlined: other
+ * trees have code without it.
+ *
  * Source: Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, chapter 13.
  */
 #include "lib/rbtree.h"
 #include "errno.h"
 
 #define MAX_DEPTH 64 /* 2 log2(n + 1) for the largest n */
+#define INLINE static inline __attribute__((always_inline))
 
 static inline bool is_red(const struct rb_node *n)
 {
@@ -60,7 +65,7 @@ static inline void replace_child(struct rb_root *root, struct rb_node *parent,
 }
 
 /* Moves n down to the given side; its other child takes its place. */
-static void rotate(struct rb_node *n, int side, struct rb_root *root)
+INLINE void rotate(struct rb_node *n, int side, struct rb_root *root, rb_rotated *rotated)
 {
 	struct rb_node *up = n->rb_child[!side], *middle = up->rb_child[side];
 
@@ -71,9 +76,11 @@ static void rotate(struct rb_node *n, int side, struct rb_root *root)
 	replace_child(root, rb_parent(n), n, up);
 	up->rb_child[side] = n;
 	set_parent(n, up);
+	if (rotated)
+		rotated(n, up);
 }
 
-void rb_insert_color(struct rb_node *n, struct rb_root *root)
+INLINE void insert_color(struct rb_node *n, struct rb_root *root, rb_rotated *rotated)
 {
 	struct rb_node *parent, *grand, *uncle;
 	int side;
@@ -90,20 +97,31 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 			continue;
 		}
 		if (parent->rb_child[!side] == n) {
-			rotate(parent, side, root);
+			rotate(parent, side, root, rotated);
 			parent = n;
 		}
 		set_black(parent);
 		set_red(grand);
-		rotate(grand, !side, root);
+		rotate(grand, !side, root, rotated);
 		return;
 	}
 	if (!parent)
 		set_black(n);
 }
 
+void rb_insert_color(struct rb_node *n, struct rb_root *root)
+{
+	insert_color(n, root, NULL);
+}
+
+void rb_insert_rotated(struct rb_node *n, struct rb_root *root, rb_rotated *rotated)
+{
+	insert_color(n, root, rotated);
+}
+
 /* The paths through n, a child of parent and possibly NULL, lack one black node. */
-static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb_root *root)
+INLINE void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb_root *root,
+			    rb_rotated *rotated)
 {
 	struct rb_node *sibling, *near;
 	int side;
@@ -114,7 +132,7 @@ static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb
 		if (is_red(sibling)) {
 			set_black(sibling);
 			set_red(parent);
-			rotate(parent, side, root);
+			rotate(parent, side, root, rotated);
 			sibling = parent->rb_child[!side];
 		}
 		near = sibling->rb_child[side];
@@ -125,14 +143,14 @@ static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb
 			continue;
 		}
 		if (!is_red(sibling->rb_child[!side])) {
-			rotate(sibling, !side, root);
+			rotate(sibling, !side, root, rotated);
 			sibling = near;
 		}
 		sibling->rb_parent_color = (uintptr_t)rb_parent(sibling) |
 					   (parent->rb_parent_color & RB_BLACK);
 		set_black(parent);
 		set_black(sibling->rb_child[!side]);
-		rotate(parent, side, root);
+		rotate(parent, side, root, rotated);
 		return;
 	}
 	if (n)
@@ -169,7 +187,7 @@ static struct rb_node *replace_by_successor(struct rb_node *n, struct rb_root *r
 	return parent;
 }
 
-void rb_erase(struct rb_node *n, struct rb_root *root)
+INLINE void erase(struct rb_node *n, struct rb_root *root, rb_rotated *rotated)
 {
 	struct rb_node *child, *parent;
 	bool black;
@@ -185,7 +203,17 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 		replace_child(root, parent, n, child);
 	}
 	if (black)
-		repair_shortage(child, parent, root);
+		repair_shortage(child, parent, root, rotated);
+}
+
+void rb_erase(struct rb_node *n, struct rb_root *root)
+{
+	erase(n, root, NULL);
+}
+
+void rb_erase_rotated(struct rb_node *n, struct rb_root *root, rb_rotated *rotated)
+{
+	erase(n, root, rotated);
 }
 
 /* Returns the last node on the way down along one side. */

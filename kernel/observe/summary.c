@@ -113,12 +113,13 @@ static void fill_terms(struct record *r, const struct acct_clock *a, u64 c_d)
 		[TERM_ADMISSION] = space_of(a, ACCT_ADMIT),
 		[TERM_SLEEP] = space_of(a, ACCT_SLEEP),
 	};
-	u64 sum = c_d;
+	u64 sum = c_d, before = page_ms(sum), after;
 
 	ASSERT(a->major.space + a->minor.space <= space_of(a, ACCT_PAGEWAIT));
-	for (int i = 0; i < NR_TERMS; i++) {
-		r->terms[i] = page_ms(sum + terms[i]) - page_ms(sum);
+	for (int i = 0; i < NR_TERMS; i++, before = after) {
 		sum += terms[i];
+		after = page_ms(sum);
+		r->terms[i] = after - before;
 	}
 }
 

@@ -6,6 +6,9 @@
  * `zero`. It must not notice. With a sequence count it would read again, and so execute other
  * instructions than without the inspection, which would change the run. So its registers are
  * corrected instead: the three instructions concerned are at a known place (read_cycles).
+ *
+ * Only the program that the timer interrupt found is corrected. If another task runs next, or a handler of a
+ * signal, many inspections may follow before this reading continues. So it then begins again, in any case (trap.c).
  */
 #include "arch/irq.h"
 #include "arch/mmu.h"
@@ -16,12 +19,11 @@
 #include "sched/current.h"
 
 static u32 shared_pfn;
-static u32 read_cycles; /* user address */
 
 static void correct_reader(u64 old_zero, u64 zero)
 {
 	struct pt_regs *regs = task_regs(current);
-	u32 offset = in_interrupt() && irq_found_program() ? regs->ip - read_cycles : 0;
+	u32 offset = in_interrupt() && irq_found_program() ? regs->ip - clock_reader : 0;
 	u64 cycles = (u64)regs->dx << 32 | regs->ax;
 
 	if (offset == READ_CYCLES_SUB) {
@@ -48,7 +50,7 @@ void clock_page_init(u32 pfn, u32 reader)
 	struct clock_page *page = kmap_pfn(pfn);
 
 	shared_pfn = pfn;
-	read_cycles = reader;
+	clock_reader = reader;
 	clock_share(&page->realtime_ns, &page->ns_scale, clock_moved);
 	kunmap(page);
 }

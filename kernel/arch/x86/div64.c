@@ -70,6 +70,8 @@ u64 __udivdi3(u64 n, u64 d)
 {
 	u64 rem;
 
+	if (!((n | d) >> 32)) /* the most frequent case */
+		return (u32)n / (u32)d;
 	return __udivmoddi4(n, d, &rem);
 }
 

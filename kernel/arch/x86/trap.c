@@ -11,6 +11,7 @@
 #include "arch/mmu.h"
 #include "arch/task.h"
 #include "arch/uaccess.h"
+#include "arch/vdso.h"
 #include "arch/x86/cpu.h"
 #include "errno.h"
 #include "lib/string.h"
@@ -43,6 +44,15 @@ static const struct {
 	[19] = { "SIMD floating-point error", SIGFPE },
 };
 
+u32 clock_reader = KERNEL_BASE; /* no program executes there */
+
+/* A reading of the clock that another task or a signal handler interrupts begins again (clock_page.c). */
+static void restart_reading(struct pt_regs *regs)
+{
+	if (regs->ip - clock_reader <= READ_CYCLES_SBB)
+		regs->ip = clock_reader;
+}
+
 static inline void account_enter_kernel(void)
 {
 	acct_move(&current->acct, ACCT_USER, ACCT_KERNEL);
@@ -59,6 +69,7 @@ static inline void return_to_user(struct pt_regs *regs)
 {
 	irq_disable();
 	while (unlikely(current->work)) {
+		restart_reading(regs);
 		exit_to_user(regs);
 		irq_disable();
 	}

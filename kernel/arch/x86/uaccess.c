@@ -43,9 +43,10 @@ bool fixup_exception(struct pt_regs *regs)
 /* Copies four bytes per iteration, then the rest. Returns nonzero after a fault. */
 static size_t copy_words(void *to, const void *from, size_t n)
 {
-	size_t left = n >> 2;
+	size_t left = n;
 
-	__asm__ volatile("1:\trep movsl\n\t"
+	__asm__ volatile("shr $2, %0\n"
+			 "1:\trep movsl\n\t"
 			 "mov %3, %0\n"
 			 "2:\trep movsb\n"
 			 "3:\n\t" EX_TABLE(1b, 3b) EX_TABLE(2b, 3b)
@@ -56,7 +57,7 @@ static size_t copy_words(void *to, const void *from, size_t n)
 }
 
 /* For large copies. What a missing page leaves over of a piece is copied by words, which may sleep. */
-static out_of_line size_t copy_pieces(char *to, const char *from, size_t n)
+static out_of_line int copy_pieces(char *to, const char *from, size_t n)
 {
 	for (size_t piece; n >= WIDE; to += piece, from += piece, n -= piece) {
 		size_t left;
@@ -64,28 +65,30 @@ static out_of_line size_t copy_pieces(char *to, const char *from, size_t n)
 		piece = ALIGN_DOWN(MIN(n, PAGE_SIZE), WIDE);
 		left = copy_user_wide(to, from, piece);
 		if (left && copy_words(to + piece - left, from + piece - left, left))
-			return left;
+			return -EFAULT;
 	}
-	return copy_words(to, from, n);
+	return copy_words(to, from, n) ? -EFAULT : 0;
 }
 
-static size_t copy_user(void *to, const void *from, size_t n)
+static int copy_user(void *to, const void *from, size_t n)
 {
-	return n < WIDE ? copy_words(to, from, n) : copy_pieces(to, from, n);
+	if (n >= WIDE)
+		return copy_pieces(to, from, n);
+	return copy_words(to, from, n) ? -EFAULT : 0;
 }
 
 int copy_from_user(void *to, const void *user_from, size_t n)
 {
 	if (!access_ok(user_from, n))
 		return -EFAULT;
-	return copy_user(to, user_from, n) ? -EFAULT : 0;
+	return copy_user(to, user_from, n);
 }
 
 int copy_to_user(void *user_to, const void *from, size_t n)
 {
 	if (!access_ok(user_to, n))
 		return -EFAULT;
-	return copy_user(user_to, from, n) ? -EFAULT : 0;
+	return copy_user(user_to, from, n);
 }
 
 int clear_user(void *user_to, size_t n)

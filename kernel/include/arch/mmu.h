@@ -23,8 +23,7 @@
 #define VMALLOC_END 0xFA000000u
 #define FIXMAP_START 0xFFC00000u /* kmap slots; one page table */
 #define USER_STACK_TOP 0xBFFFD000u
-#define USER_CLOCK USER_STACK_TOP /* the page of data for the vDSO, */
-#define USER_VDSO (USER_CLOCK + PAGE_SIZE) /* and the vDSO: in the page table of the stack */
+#define USER_VDSO USER_STACK_TOP /* two pages: in the page table of the stack */
 #define USER_MMAP_TOP 0xB7000000u /* mmap searches downwards from here */
 
 typedef struct {

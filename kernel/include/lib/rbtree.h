@@ -58,6 +58,12 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root);
 /* Removes n. The links in n are stale afterwards. */
 void rb_erase(struct rb_node *n, struct rb_root *root);
 
+/* The same two for a tree whose nodes store a summary of their subtrees. `rotated` is called after each rotation:
+ * `down` is now a child of `up`, which has the subtree that `down` had. */
+typedef void rb_rotated(struct rb_node *down, struct rb_node *up);
+void rb_insert_rotated(struct rb_node *n, struct rb_root *root, rb_rotated *rotated);
+void rb_erase_rotated(struct rb_node *n, struct rb_root *root, rb_rotated *rotated);
+
 /* Walk in key order. Return NULL at the end. */
 struct rb_node *rb_first(const struct rb_root *root);
 struct rb_node *rb_last(const struct rb_root *root);

@@ -81,10 +81,10 @@ static int copy_file_page(struct fault *f, struct page *page)
 static void map_file(struct fault *f, struct page *page)
 {
 	struct vm_area_struct *vma = f->vma;
+	u32 nr_mapped = 1;
 
 	page->mapcount++;
 	*f->pte = pte_make(page_pfn(page), f->write);
-	mm_count_file(vma->mm, 1);
 	if (page_test(page, PG_filecache)) {
 		current->fresh_va = f->addr;
 		if (vma->flags & VM_LOCKED)
@@ -92,7 +92,8 @@ static void map_file(struct fault *f, struct page *page)
 		cache_note_fault(page, vma->mm);
 	}
 	if (!f->write)
-		filemap_map_around(vma, f->addr);
+		nr_mapped += filemap_map_around(vma, f->addr);
+	mm_count_file(vma->mm, nr_mapped);
 }
 
 /* A private write stays in this process. A mapped hole is unmapped when the file gets a page there. */

@@ -57,8 +57,9 @@ static inline __attribute__((always_inline)) u32 map_run(struct vm_area_struct *
 	return n;
 }
 
-/* Maps the cached pages of the aligned group around addr. The page table of addr exists. */
-void filemap_map_around(struct vm_area_struct *vma, u32 addr)
+/* Maps the cached pages of the aligned group around addr. The page table of addr exists. Returns the number
+ * of pages, which the caller counts. */
+u32 filemap_map_around(struct vm_area_struct *vma, u32 addr)
 {
 	u32 from = MAX(ALIGN_DOWN(addr, AROUND * PAGE_SIZE), vma->start);
 	u32 to = MIN(ALIGN_DOWN(addr, AROUND * PAGE_SIZE) + AROUND * PAGE_SIZE, vma->end);
@@ -76,8 +77,7 @@ void filemap_map_around(struct vm_area_struct *vma, u32 addr)
 		else if (leaf)
 			n += map_run(vma, pte, &leaf->slot[first], nr, false);
 	}
-	if (n)
-		mm_count_file(vma->mm, n);
+	return n;
 }
 
 void filemap_unmap_hole(struct inode *inode, u32 index)

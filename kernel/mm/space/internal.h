@@ -72,7 +72,9 @@ struct tally {
 };
 void tally_settle(struct mm_struct *mm, const struct tally *t);
 void unmap_page(struct vm_area_struct *vma, struct page *page); /* the entry is already empty */
+/* Unmaps a range. zap_entries only adds up what the caller then settles. */
 void zap_range(struct vm_area_struct *vma, u32 start, u32 end);
+void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t);
 void protect_range(struct vm_area_struct *vma, u32 start, u32 end);
 void free_tables_around(struct mm_struct *mm, u32 start, u32 end);
 
@@ -90,7 +92,7 @@ void page_unpin(struct page *page);
 
 /* filemap.c */
 extern const struct vm_operations file_vm_ops;
-void filemap_map_around(struct vm_area_struct *vma, u32 addr);
+u32 filemap_map_around(struct vm_area_struct *vma, u32 addr);
 /* Returns a new page, with a reference, for the hole at addr: 0, -EINVAL (beyond the end), -ENOMEM. Sleeps. */
 int filemap_fill_hole(struct vm_area_struct *vma, u32 addr, struct page **page);
 

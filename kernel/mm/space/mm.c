@@ -157,16 +157,18 @@ struct mm_struct *mm_fork(struct task_struct *child)
 void mm_destroy(struct mm_struct *mm)
 {
 	struct vm_area_struct *vma, *next;
+	struct tally t = { 0 };
 
 	ASSERT(!mm->lock.owner);
 	list_for_each_entry_safe(vma, next, &mm->vma_list, list) {
 		u32 start = vma->start, end = vma->end;
 
-		zap_range(vma, start, end);
+		zap_entries(vma, start, end, &t);
 		vma_remove(vma);
 		vma_free(vma);
 		free_tables_around(mm, start, end);
 	}
+	tally_settle(mm, &t);
 	ASSERT(!mm->count.anon && !mm->count.file && !mm->count.swapents);
 	if (mmu_current == mm->pgd)
 		mmu_switch(kernel_pgd);

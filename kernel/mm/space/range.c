@@ -100,18 +100,24 @@ static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tall
 	}
 }
 
-void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
+void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t)
 {
-	struct mm_struct *mm = vma->mm;
-	struct tally t = { 0 };
+	pgd_t *pgd = vma->mm->pgd;
 
 	for (u32 next; start != end; start = next) {
 		next = table_end(start, end);
-		if (pgd_has_table(mm->pgd, start))
-			zap_table(vma, start, next, &t);
+		if (pgd_has_table(pgd, start))
+			zap_table(vma, start, next, t);
 	}
-	tally_settle(mm, &t);
-	tlb_flush_all(mm->pgd);
+	tlb_flush_all(pgd);
+}
+
+void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
+{
+	struct tally t = { 0 };
+
+	zap_entries(vma, start, end, &t);
+	tally_settle(vma->mm, &t);
 }
 
 /* Rights that were lost are removed at once; rights that were gained are set by the next fault. */

@@ -3,7 +3,7 @@
  * into each program and passes its address in the auxiliary vector (AT_SYSINFO_EHDR), where C
  * libraries find it. They read the clock here without a system call.
  *
- * The page below the library, `vvar`, tells how to compute the time from the TSC, as the kernel does
+ * The page after the library, `clock_values`, tells how to compute the time from the TSC, as the kernel does
  * (kernel/arch/x86/time.c). For what is not known here, such as the CPU time of a
  * process, these functions make the system call themselves.
  *
@@ -32,7 +32,7 @@ struct timeval32 {
 	u32 sec, usec;
 };
 
-extern struct clock_page vvar __attribute__((visibility("hidden")));
+extern struct clock_page clock_values __attribute__((visibility("hidden")));
 /* vsyscall.S */
 u64 read_cycles(const struct clock_page *page) __attribute__((fastcall, visibility("hidden")));
 
@@ -49,17 +49,17 @@ static inline long syscall2(long nr, u32 a, const void *b)
 
 static out_of_line u64 scaled(u64 cycles)
 {
-	return clock_scale(cycles, vvar.ns_scale);
+	return clock_scale(cycles, clock_values.ns_scale);
 }
 
 /* Nanoseconds since 1970 or since boot. */
 static inline u64 read_clock(bool since_1970)
 {
-	u64 ns = read_cycles(&vvar);
+	u64 ns = read_cycles(&clock_values);
 
-	if (unlikely(vvar.ns_scale))
+	if (unlikely(clock_values.ns_scale))
 		ns = scaled(ns);
-	return since_1970 ? ns + vvar.realtime_ns : ns;
+	return since_1970 ? ns + clock_values.realtime_ns : ns;
 }
 
 /* One division is enough up to the year 2106; then the quotient exceeds 32 bits. Returns false. */
