@@ -62,11 +62,9 @@ void *fpu_saved_state(void);
 /* Replaces current's state. Returns 0, -ENOMEM or -EFAULT. May sleep. */
 int fpu_restore_user(const void *user_state);
 
-/* trap.c */
-extern u32 clock_reader; /* user address of the vDSO's read_cycles */
-
 /* time.c */
 extern u64 clock_start; /* cycles at boot; tools/plugin counts from here */
+extern u32 clock_reader; /* user address of the vDSO's read_cycles */
 
 /* watchdog.c */
 #define WATCHDOG_SECONDS 2

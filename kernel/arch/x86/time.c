@@ -23,6 +23,7 @@
  */
 #include "arch/time.h"
 #include "arch/irq.h"
+#include "arch/mmu.h"
 #include "arch/task.h"
 #include "arch/vdso.h"
 #include "arch/x86/cpu.h"
@@ -43,6 +44,7 @@ enum { PIT_COUNTER0 = 0x40, PIT_CONTROL = 0x43, PIT_MODE0 = 0x30, PIT_LATCH0 = 0
 
 u64 clock_start;
 u64 clock_zero; /* cycles: clock_ns would be 0 here if the clock had never stopped */
+u32 clock_reader = KERNEL_BASE; /* no program executes there */
 static u32 ns_scale; /* ns per cycle << CLOCK_SCALE_SHIFT; 0: exactly 1 */
 static bool plain = true; /* a cycle is a nanosecond, and the clock runs */
 static bool stopped;

@@ -44,8 +44,6 @@ static const struct {
 	[19] = { "SIMD floating-point error", SIGFPE },
 };
 
-u32 clock_reader = KERNEL_BASE; /* no program executes there */
-
 /* A reading of the clock that another task or a signal handler interrupts begins again (clock_page.c). */
 static void restart_reading(struct pt_regs *regs)
 {
