@@ -75,7 +75,7 @@ static u64 page_ms(u64 page_cycles)
 	return cycles_to_ns(page_cycles) / 1000000;
 }
 
-/* Of a copy whose accounts are all closed. */
+/* Returns the space-time of an account in a copy in which all accounts are closed. */
 static u64 space_of(const struct acct_clock *a, enum acct which)
 {
 	return acct_space(a, which, 0);
