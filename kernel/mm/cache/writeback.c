@@ -90,7 +90,7 @@ static void start_look_timer(void)
 		timer_start(&look_timer, at);
 }
 
-/* The interval has changed: a running timer was set with the old one. */
+/* Starts a running timer again after the interval has changed. */
 static void look_anew(void)
 {
 	timer_stop(&look_timer);

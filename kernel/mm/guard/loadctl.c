@@ -92,7 +92,7 @@ static struct mm_struct *longest_sleeper(void)
 	return found;
 }
 
-/* Returns the number of processes that are in and have more resident pages. */
+/* Returns the number of processes in memory that have more resident pages. */
 static u32 rank(struct mm_struct *of)
 {
 	u32 n = 0;
@@ -115,7 +115,8 @@ static bool has_stayed(struct mm_struct *mm)
 	return !data(mm)->since_ns || older_than(data(mm)->since_ns, stay_ms);
 }
 
-/* Of the largest, returns the one in longest. NULL: all came just now, or only one wants to run. */
+/* Of the largest processes, returns the one in memory longest. NULL: all came just now, or only one
+ * wants to run. */
 static struct mm_struct *largest(void)
 {
 	struct mm_struct *found = NULL;

@@ -104,7 +104,7 @@ static void vms_mm_init(struct mm_struct *mm)
 	INIT_LIST_HEAD(&vms_mm(mm)->set);
 }
 
-/* mm: the process whose set holds the page, if it is in a set. */
+/* Takes the page off its list, or out of the set of mm. */
 static void delist(struct vms_page *p, struct mm_struct *mm)
 {
 	list_del(&p->node);
