@@ -69,7 +69,7 @@ void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Removes an entry and frees it. */
 void dentry_remove(struct dentry *d);
 void dentry_drop_all(struct inode *dir);
-/* Of struct dentry.lru: cached names of devices, oldest first, and their number. */
+/* The cached names of devices, oldest first, linked by struct dentry.lru, and their number. */
 extern struct list_head dentries_cached;
 extern u32 nr_dentries_cached;
 

@@ -18,9 +18,10 @@ static inline u64 ns_to_ticks(u64 ns)
 	return ns / USER_HZ_NS;
 }
 
-/* Of the root of /proc, and of "self" in it (proc_pids.c). */
+/* The operations of the root of /proc, and of "self" in it (proc_pids.c). */
 extern const struct inode_operations proc_root_ops, proc_self_ops;
-/* Of the files of a process: inode->private is the struct proc_pid_file, private_id the pid. */
+/* The operations of a process's files: inode->private is the struct proc_pid_file, private_id the
+ * pid. */
 extern const struct file_operations proc_pid_fops;
 
 /* proc_pids.c: the inode number of an entry of a process's directories. index: 0 is /proc/<pid>. */
