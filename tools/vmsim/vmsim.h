@@ -12,8 +12,8 @@
  *	          also linked here, define the rules and the owner of each page
  *	reclaim.c frees frames: mm/reclaim/reclaim.c
  *	process.c references, faults, time: mm/space/fault.c, mm/control/admission.c
- *	script.c  instead of a reference string: locked pages, zones, few looks
- *	host.c    crashes, and hooks that never return
+ *	script.c  events that a reference string lacks: locked pages, zones, a small budget
+ *	host.c    reports a policy that crashes, or whose hook never returns
  *	main.c    options, and the reference string
  *
  * Demand paging in a fixed number of frames (the kernel's frames=N): a reference to a page that is
