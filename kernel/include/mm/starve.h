@@ -19,7 +19,7 @@ static inline bool starve_must_wait(void)
 	return unlikely(starved_mm) && starve_others_wait();
 }
 
-/* The address space ends: ends its turn, if any. */
+/* Ends the turn, if any, of an address space that ends. */
 void starve_mm_exit(struct mm_struct *mm);
 
 #endif

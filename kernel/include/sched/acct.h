@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) void acct_correct(struct acct_clock
 	a->rss += pages;
 }
 
-/* The resident set grows. One page at a time needs no multiplication. Interrupts are off, unless the
- * task is the one that runs: no interrupt changes its account. */
+/* Call when the resident set grows by `pages`. (One page needs no multiplication.) Interrupts are
+ * off, unless the task is the one that runs: no interrupt changes its account. */
 static inline void acct_resize(struct acct_clock *a, int pages)
 {
 	if (pages == 1)
