@@ -102,7 +102,8 @@ void rb_insert_color(struct rb_node *n, struct rb_root *root)
 		set_black(n);
 }
 
-/* The paths through n, a child of parent and possibly NULL, lack one black node. */
+/* Repairs a tree in which the paths through n, a child of parent and possibly NULL, lack one black
+ * node. */
 static void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb_root *root)
 {
 	struct rb_node *sibling, *near;

@@ -142,7 +142,8 @@ static struct inode *oldest(u64 now_ns, bool expired)
 	return container_of(cache, struct inode, cache);
 }
 
-/* Pages of the file that remain dirty have their next turn after all other files. */
+/* Writes some pages of the file. Those that remain dirty have their next turn after all other
+ * files. */
 static void write_some(struct inode *inode)
 {
 	struct page_cache *cache = &inode->cache;

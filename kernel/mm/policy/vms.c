@@ -134,7 +134,8 @@ static void shelve(struct page *page)
 	}
 }
 
-/* The process's next use is a fault now. A bit set later means that it was used (see putback). */
+/* Moves the page to a list. The process's next use is a fault now; a bit set later means that it
+ * was used (see putback). */
 static void leave_set(struct page *page)
 {
 	delist(vms_data(page), page_mm(page));
