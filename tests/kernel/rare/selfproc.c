@@ -275,7 +275,7 @@ static void names_of_descriptors(void)
 	CHECK(readlink("/dev/stdin", path, sizeof(path)) == 15 && !strcmp(path, "/proc/self/fd/0"));
 }
 
-/* The second of the two programs: its arguments and environment are known. */
+/* Runs when selfproc executes itself, with known arguments and environment. */
 static int second(void)
 {
 	CHECK(slurp("/proc/self/cmdline") == 18 && !memcmp(text, "selfproc\0again\0\0x", 18));

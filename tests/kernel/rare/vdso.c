@@ -116,7 +116,8 @@ static long long ns_of(const long long ts[2])
 	return ts[0] * 1000000000 + ts[1];
 }
 
-/* The clock never goes back, whichever way it is read. *most: the longest time between two readings. */
+/* Reads the clock in every way, one after the other: it must never go back. *most: the longest time
+ * between two readings. */
 static long long read_in_turn(unsigned clock, long long before, long long *most)
 {
 	long long ts[2], now;
