@@ -103,7 +103,7 @@ def make_disk(folder: Path, keep: tuple[Range, ...], damaged: bool = False) -> t
     """Makes a disk with the program on ext2 (sda1), an ext2 to mount (sda2), a swap area (sda3); returns it and the
     parts.
 
-    damaged: the second part is a damaged file system, of which the first part has a copy (`raw`).
+    damaged: the run will damage the second part, so the first part has a copy of it (`raw`).
     """
     content = folder / "content"
     content.mkdir()

@@ -72,7 +72,7 @@ static void put_frame(uintptr_t *stack)
 }
 
 /* Makes a far call with the stack pointer in the middle of a page. The call is the first write to the
- * page. */
+ * page, or the first since a fork. */
 static void call_on(uintptr_t *page)
 {
 	uintptr_t *top = page + 512;
