@@ -132,7 +132,8 @@ def kernel_offences(tree: Path, lab: Lab) -> list[str]:
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """As `offences`, for an object of a program on the host, which is built with the sanitizers; these add code and
-    symbols of their own. The object may define only names of the lab, and nothing in it may run before it is called.
+    symbols of their own. The object must not be able to print the program's results itself: it may define only names of
+    the lab, and nothing in it may run before it is called.
     """
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]
