@@ -62,7 +62,7 @@ formatted() {
 	return 1
 }
 
-# The same of Python, and lint.
+# Is Python formatted, and does the linter accept it?
 python_is_tidy() {
 	ruff format --quiet --check tools tests && ruff check --quiet tools tests && return
 	echo "build/venv/bin/ruff format FILE mends the format, build/venv/bin/ruff check --fix FILE much of the rest"

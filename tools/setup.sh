@@ -189,7 +189,7 @@ pip_progress() {
 python_tools() {
 	up_to_date "$1" && return
 	say "Setting up build/venv with the lab's libraries (tidemark[$1] in pyproject.toml) ..."
-	# Its scripts contain the folder where it was made: a tree that was copied or moved needs a new one.
+	# The scripts of build/venv contain its path: a tree that was copied or moved needs a new venv.
 	[ ! -L build/venv ] || rm build/venv # a link to another tree's, which must not be cleared
 	if [ ! -f build/venv/unfinished ] && grep -qsxF "# in $PWD" build/venv/made; then :; else
 		python3 -m venv --clear build/venv >&2 && echo "# in $PWD" >build/venv/made || return 1

@@ -79,8 +79,8 @@ static bool start(struct disk *d, int *error)
 	return false;
 }
 
-/* Serves a request, or NULL, and those after it. active stays set while bios end, so that bios
- * submitted by their end functions are only queued. */
+/* Serves a request (NULL: none) and then the queued ones. active stays set while bios end, so that
+ * bios submitted by their end functions are only queued. */
 static void serve(struct disk *d, struct request *rq, u64 now_ns)
 {
 	int error;

@@ -28,7 +28,7 @@ void pci_write(u32 function, u8 offset, u32 value)
 	outl(CONFIG_DATA, value);
 }
 
-/* Wanted: the register at `offset`, shifted, has this value. */
+/* A function to look for: its register at `offset`, shifted right by `shift`, has this value. */
 struct wanted {
 	u8 offset, shift;
 	u32 value;

@@ -150,7 +150,7 @@ static void write_sector(u32 sector, const struct bio_piece *piece, u32 offset)
 	kunmap(frame);
 }
 
-/* Writes some of its sectors. Returns their number. */
+/* Writes some of the request's sectors. Returns their number. */
 static u32 write_part(const struct request *rq)
 {
 	u32 sector = rq->sector, quarters = draw(QUARTERS + 1), written = 0;

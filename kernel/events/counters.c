@@ -1,7 +1,7 @@
 /*
- * What the whole kernel counts and asks on behalf of observe/: the event counters, and the
- * functions that decide whether an operation fails. No part depends on the files that read the
- * counters or set these functions.
+ * The event counters, and pointers to the functions that decide whether an operation is to fail.
+ * All parts of the kernel use them; observe/ reads the counters and sets the pointers, and no part
+ * depends on observe/.
  */
 #include "mm/vmstat.h"
 #include "observe/fail.h"

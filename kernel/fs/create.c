@@ -44,7 +44,7 @@ static int check_free(const struct walk *w)
 	return -EEXIST;
 }
 
-/* A new file belongs to its creator. At boot there is none. */
+/* Makes current the owner of a new file. At boot there is no current: then root owns it. */
 static void take_owner(struct inode *inode)
 {
 	const struct cred *c = current ? &current->cred : NULL;

@@ -101,7 +101,8 @@ static bool dentry_any(const struct inode *dir)
 	return false;
 }
 
-/* Checks a directory in memory; on a device the file system checks it. */
+/* May this in-memory directory be removed? (A file system on a device checks its own.) Returns 0 or
+ * -errno. */
 static int may_go(const struct inode *inode)
 {
 	return inode->mounted ? -EBUSY : dentry_any(inode) ? -ENOTEMPTY : 0;

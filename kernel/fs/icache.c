@@ -116,7 +116,8 @@ struct inode *inode_get_cached(struct super_block *sb, u32 ino, bool *is_new)
 	return made;
 }
 
-/* As in relatime: the next read counts if none did since the last change, or for a day. */
+/* Shall the next read set atime? As in relatime: if none has since the last change, or for a
+ * day. */
 static bool read_is_due(const struct inode *inode)
 {
 	return inode->atime_ns <= inode->mtime_ns || inode->atime_ns <= inode->ctime_ns ||

@@ -31,7 +31,7 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode);
 void inode_release(struct inode *inode);
 /* Initialises an empty super block of that type. */
 void super_init(struct super_block *sb, const struct fs_type *type);
-/* A program reads the file and the access counts: sets atime. */
+/* Sets atime. Call when a program reads the file, and this access counts. */
 void inode_accessed(struct inode *inode);
 
 static inline void inode_note_read(struct inode *inode)
@@ -41,9 +41,9 @@ static inline void inode_note_read(struct inode *inode)
 }
 
 /* icache.c */
-/* The last reference to an inode of a device has been dropped. */
+/* Call when the last reference to an inode of a device has been dropped. */
 void inode_unused(struct inode *inode);
-/* The inode is unreferenced and not in the list of unused inodes: evicts it, and frees it on the
+/* Evicts an inode that has no references and is not in the list of unused inodes; frees it on the
  * device if it has no name. */
 void inode_evict(struct inode *inode);
 /* Evicts up to n unused inodes. Returns the number evicted. Never sleeps. */
@@ -53,8 +53,8 @@ u32 icache_nr_unused(void);
 void icache_drop_unused(struct super_block *sb);
 /* Writes all dirty inodes with their pages and waits. Returns 0 or the first error. */
 int icache_sync(struct super_block *sb);
-/* sb is unused: evicts all inodes but the root, even dirty ones. Returns the number of dirty pages
- * and inodes lost. */
+/* Evicts all inodes of an unused sb but the root, even dirty ones. Returns the number of dirty
+ * pages and inodes lost. */
 u32 icache_lose(struct super_block *sb);
 
 /* dcache.c. Needs nr_managed_pages and kmalloc. */
@@ -69,7 +69,7 @@ void dentry_link(struct inode *dir, struct dentry *d, struct inode *inode);
 /* Removes an entry and frees it. */
 void dentry_remove(struct dentry *d);
 void dentry_drop_all(struct inode *dir);
-/* Of struct dentry.lru: cached names of devices, oldest first, and their number. */
+/* The cached names of devices, oldest first, linked by struct dentry.lru, and their number. */
 extern struct list_head dentries_cached;
 extern u32 nr_dentries_cached;
 
@@ -90,7 +90,7 @@ bool super_in_use(struct super_block *sb);
 bool super_has_writers(const struct super_block *sb);
 /* Is it the program of a process? Then it must not be written or truncated. */
 bool inode_runs(const struct inode *inode);
-/* The metadata are written, or given up: releases the device. */
+/* Releases the device, when the metadata are written or given up. */
 void super_release_device(struct super_block *sb);
 /* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);

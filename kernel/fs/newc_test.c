@@ -32,7 +32,7 @@ static void add(const char *name, u32 mode, const void *data, u32 size, u32 majo
 	pad();
 }
 
-/* bin, bin/hello (7 bytes), dev/null, trailer */
+/* Builds an archive: bin, bin/hello (7 bytes), dev/null, trailer. */
 static void build(void)
 {
 	memset(archive, 0, sizeof(archive));

@@ -1,6 +1,7 @@
 /*
- * Opening: from a path and flags to an open file. With O_PATH it is only a place, also a symbolic
- * link, for other calls to start from or query: no operation of the file is ever called.
+ * Opening: from a path and flags to an open file. With O_PATH the open file only names a place
+ * (also a symbolic link) that other calls start from or query: no operation of the file is ever
+ * called.
  */
 #include "internal.h"
 

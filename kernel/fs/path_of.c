@@ -25,7 +25,7 @@ static bool name_in(struct inode *dir, const struct inode *inode, struct dir_ent
 	return false;
 }
 
-/* Writes that name to the end of buf, before buf[*at]. */
+/* Writes a slash and the inode's name in its directory into buf, before buf[*at]. */
 static int prepend_name(struct inode *inode, char *buf, size_t *at)
 {
 	struct dir_entry e;

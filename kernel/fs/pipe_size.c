@@ -33,7 +33,8 @@ static bool split_page(struct pipe *p, char **ring, u32 last, u32 nr_slots)
 	return true;
 }
 
-/* Caller holds lock. The page after the last byte may be allocated, too. */
+/* Moves the pages to the new ring. Returns 0 or -errno. Caller holds lock. The page after the last
+ * byte may be allocated, too. */
 static int move_pages(struct pipe *p, char **ring, u32 nr_slots)
 {
 	u32 first = p->tail / PAGE_SIZE, last = p->head / PAGE_SIZE;

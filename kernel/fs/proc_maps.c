@@ -7,7 +7,8 @@
 
 #define NAME_COLUMN 49u /* column of the name on 32-bit Linux */
 
-/* Returns the name of a region that is not a file's, such as the kernel gives it, or NULL. */
+/* Returns the name that the kernel gives to a region, such as "[heap]", or NULL if it has only its
+ * file's name or none. */
 static const char *special_name(const struct vm_area_struct *vma)
 {
 	const struct mm_struct *mm = vma->mm;

@@ -162,7 +162,7 @@ static void status_memory(struct seq_file *m, const struct mm_struct *mm)
 	put_kib(m, "VmSwap", c->swapents);
 }
 
-/* The last one is for files: always the effective one. */
+/* Prints the ids: real, effective, saved, and for files, which is always the effective one. */
 static void put_ids(struct seq_file *m, const char *name, const struct ids *ids)
 {
 	seq_printf(m, "%s:\t%u\t%u\t%u\t%u\n", name, ids->real, ids->effective, ids->saved,

@@ -18,15 +18,16 @@ static inline u64 ns_to_ticks(u64 ns)
 	return ns / USER_HZ_NS;
 }
 
-/* Of the root of /proc, and of "self" in it (proc_pids.c). */
+/* The operations of the root of /proc, and of "self" in it (proc_pids.c). */
 extern const struct inode_operations proc_root_ops, proc_self_ops;
-/* Of the files of a process: inode->private is the struct proc_pid_file, private_id the pid. */
+/* The operations of a process's files: inode->private is the struct proc_pid_file, private_id the
+ * pid. */
 extern const struct file_operations proc_pid_fops;
 
 /* proc_pids.c: the inode number of an entry of a process's directories. index: 0 is /proc/<pid>. */
 u32 proc_pid_ino(int pid, u32 index);
 #define PROC_FD_INDEX 64u /* of descriptor 0 in fd; smaller numbers are for the other entries */
-/* Creates an inode of a process's directory dir, as lookup returns it. */
+/* Creates an inode in a process's directory dir, for lookup to return; NULL if out of memory. */
 struct inode *proc_pid_inode(struct inode *dir, u32 mode, u32 index);
 /* Fills in an entry of a directory. Returns 0. */
 int proc_entry(struct dir_entry *e, const char *name, u32 ino, u32 mode, u64 next);

@@ -13,7 +13,8 @@
 
 static const struct file_operations ramfs_fops;
 
-/* Does the file have pages, in memory only or of a device? */
+/* Does the file have a page cache: is it a regular file of ramfs, tmpfs, or a file system on a
+ * device? */
 static bool has_pages(const struct inode *inode)
 {
 	return inode_is_reg(inode) && inode->fops->read == cache_file_read;

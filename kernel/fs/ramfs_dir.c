@@ -9,7 +9,7 @@
 
 #define RAMFS_MAGIC 0x858458f6u
 
-/* inode gets a name in dir. */
+/* Counts a new name of inode in dir. */
 static void add_name(struct inode *dir, struct inode *inode)
 {
 	inode->nlink++;

@@ -71,7 +71,8 @@ static int tmpfs_mount(struct super_block *sb, const char *options)
 	return err;
 }
 
-/* A /tmp whose files can be evicted, unless / is a disk, with a /tmp of its own. */
+/* Mounts a tmpfs, whose files can be evicted, on /tmp, unless / is a disk, which has its own
+ * /tmp. */
 static void mount_tmp(void)
 {
 	int err;

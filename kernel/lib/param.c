@@ -235,7 +235,7 @@ static void explain_name(const char *name, char *err, size_t errsize)
 	param_for_each(append_name, &list);
 }
 
-/* text NULL: the name without a value. */
+/* Sets a parameter. text NULL: only the name was given, without a value. */
 static int assign(const char *name, const char *text, char *err, size_t errsize)
 {
 	const char *why = NULL;

@@ -216,7 +216,7 @@ static u32 first_used(const struct radix_node *node, u32 slot)
 	return slot;
 }
 
-/* The same for slots with the tag. */
+/* Returns the first slot with the tag at or after this one, or RADIX_SLOTS if there is none. */
 static u32 first_tagged(const struct radix_node *node, u32 slot, u32 tag)
 {
 	for (; slot < RADIX_SLOTS; slot = ALIGN_UP(slot + 1, 32u)) {

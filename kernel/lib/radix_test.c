@@ -22,7 +22,8 @@ static int by_index(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Consecutive numbers at the start, in the middle and at the end. */
+/* Fills the model with numbers: consecutive ones from 0, some in the middle, some at the end of the
+ * range. */
 static void begin(void)
 {
 	seed = ktap_seed_noted();
@@ -75,7 +76,8 @@ static void *take_out(u32 index)
 	return item;
 }
 
-/* tag < 0: any entry. */
+/* Finds the next entry (tag < 0: with or without tags) from number i of the model on, and
+ * compares. */
 static void expect_next(u32 i, int tag)
 {
 	u32 from = model[i].index, at = from;

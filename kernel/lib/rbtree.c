@@ -119,7 +119,8 @@ void rb_insert_rotated(struct rb_node *n, struct rb_root *root, rb_rotated *rota
 	insert_color(n, root, rotated);
 }
 
-/* The paths through n, a child of parent and possibly NULL, lack one black node. */
+/* Repairs a tree in which the paths through n, a child of parent and possibly NULL, lack one black
+ * node. */
 INLINE void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb_root *root,
 			    rb_rotated *rotated)
 {

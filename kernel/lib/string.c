@@ -7,8 +7,8 @@
 /* The CPU allows unaligned access; the compiler must be told. */
 typedef u32 __attribute__((aligned(1), may_alias)) unaligned_u32;
 
-/* Called by compiler-generated code for struct copies and clears; as the header's inline
- * versions. */
+/* The header has inline versions. These are for calls that the compiler makes by itself, to copy or
+ * clear a struct. */
 void *memcpy(void *dst, const void *src, size_t n)
 {
 	void *to = dst;
@@ -33,9 +33,9 @@ void *memset(void *dst, int byte, size_t n)
 }
 
 /*
- * Copies forwards unless dst lies inside the source. Backwards in a plain loop: with the direction
- * flag set, every interrupt handler would have to clear it. The barriers keep the compiler from
- * recognising a memmove in the loops and calling this function.
+ * Copies forwards unless dst lies inside the source, else backwards in a plain loop: if the
+ * direction flag were set, every interrupt handler would have to clear it. The barriers keep the
+ * compiler from recognising a memmove in the loops and calling this function.
  */
 void *memmove(void *dst, const void *src, size_t n)
 {

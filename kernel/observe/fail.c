@@ -13,9 +13,9 @@
  *	              is given up (drivers/block.c), like one that was pulled out
  *
  * Each kind fails once, or with N+ from then on, or with N-M up to the Mth. Counting continues, so
- * that the report knows the number of events. The start of the kernel is not counted, since it
- * depends on them: allocations count from init's first instruction on. After a write to /proc/fail,
- * counting starts there.
+ * that the report knows the number of events. Allocations are counted from init's first instruction
+ * on: the kernel cannot start without those before. After a write to /proc/fail, counting starts
+ * there.
  */
 #include "observe/fail.h"
 
@@ -274,7 +274,7 @@ static const struct proc_file files[] = { { "fail", show, store }, { 0 } };
 
 PROC_FILES(files);
 
-/* With both, it would be unclear which one made a run go wrong. */
+/* Refuses fail= together with cut=: it would be unclear which of them made a run go wrong. */
 static void refuse_with_cut(void)
 {
 	char cut[16];

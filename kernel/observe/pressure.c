@@ -1,6 +1,6 @@
 /*
- * Memory pressure, as input for a verdict: every tenth of a second of machine time one telemetry
- * line with the waits, reads, evictions and demand.
+ * Memory pressure, from which tools decide whether the machine thrashes: every tenth of a second of
+ * machine time one telemetry line with the waits, reads, evictions and demand.
  *
  * All values come from exact counters and from the events themselves; none is sampled. So they do
  * not depend on how often the processes are sampled (observe/sample.c). The lines divide the run;

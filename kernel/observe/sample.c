@@ -199,7 +199,7 @@ static void send_block(const struct block_device *b)
 	telemetry_close('}');
 }
 
-/* A single disk with the swap area is already in `disk`. */
+/* Sends the counters of each disk, unless the only disk has the swap area: then `disk` has them. */
 static void send_disks(void)
 {
 	struct block_device *b = bdev_next(NULL);

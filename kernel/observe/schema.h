@@ -30,7 +30,7 @@
 #define TELEMETRY_SCHEMA 2
 
 #define EMIT(type, name, kind, unit, value, meaning) telemetry_##type(#name, value);
-/* For a list, whose elements have no names. */
+/* EMIT for the elements of a list, which have no names. */
 #define EMIT_ELEMENT(type, name, kind, unit, value, meaning) telemetry_##type(NULL, value);
 
 /* A part sends itself. */
@@ -48,7 +48,7 @@
 	M(u64,  t_us, LEVEL,   "µs", last_us, "machine time since boot") \
 	M(text, ev,   FACT,    "",   ev, "which record this is")
 
-/* Once, first. */
+/* Sent once, as the first record. */
 #define RECORD_START(M) \
 	M(u32,  schema,    FACT,  "",      TELEMETRY_SCHEMA, "version of this format") \
 	M(text, kernel,    FACT,  "",      "tidemark", "`tidemark`") \

@@ -75,7 +75,7 @@ static u64 page_ms(u64 page_cycles)
 	return cycles_to_ns(page_cycles) / 1000000;
 }
 
-/* Of a copy whose accounts are all closed. */
+/* Returns the space-time of an account in a copy in which all accounts are closed. */
 static u64 space_of(const struct acct_clock *a, enum acct which)
 {
 	return acct_space(a, which, 0);
@@ -245,7 +245,8 @@ static u32 permille(u64 part, u64 whole)
 	return whole ? (part * 2000 + whole) / (whole * 2) : 0;
 }
 
-/* The host computes the same numbers from the telemetry (tools/tidemark/runs/summary.py). */
+/* Prints where the time went. The host computes the same numbers from the telemetry
+ * (tools/tidemark/runs/summary.py). */
 static void print_time(void)
 {
 	u64 policy_us = cycles_to_ns(policy_timer.cycles) / 1000, ms = (total_us + 500) / 1000;
@@ -304,7 +305,8 @@ static void run_reports(void)
 	run_stage(report);
 }
 
-/* The clock stands still: the reports' length depends on the samples taken so far. */
+/* Prints the reports while the clock stands still, because their length depends on the samples
+ * taken so far. */
 static void report_run(void)
 {
 	irq_disable(); /* for good */

@@ -9,7 +9,7 @@ static struct {
 } file;
 static struct elf_image image;
 
-/* A program as a linker creates it: text, then data with a bss. */
+/* Makes a program as a linker does: text, then data with a bss. */
 static void good(void)
 {
 	file.h = (struct elf_header){
@@ -90,7 +90,7 @@ REFUSES(read_only_bss, file.p[1].flags = 4)
 REFUSES(entry_outside, file.h.entry = 0x08048000 + 5000)
 REFUSES(entry_in_data, file.h.entry = 0x0804bf10)
 
-/* As a position-independent program: addresses count from 0. */
+/* Makes a position-independent program, whose addresses count from 0. */
 static void movable(void)
 {
 	good();

@@ -176,7 +176,7 @@ static void set_comm(struct task_struct *t, const char *path)
 	task_set_comm(t, slash ? slash + 1 : path);
 }
 
-/* The point of no return. */
+/* Gives up the old program and becomes the new one: the point of no return. */
 static void become(struct mm_struct *mm, u32 entry, u32 sp, const char *path)
 {
 	struct task_struct *t = current;

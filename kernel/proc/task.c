@@ -88,7 +88,7 @@ static void init_start(void *arg)
 	thread_enter_user();
 }
 
-/* Nothing else is limited. Core dumps are never written. */
+/* Other resources are not limited. Core dumps, whose limit is 0, are never written. */
 static void set_limits(struct rlimit *limits)
 {
 	limits[RLIMIT_STACK].soft = STACK_LIMIT;

@@ -56,7 +56,7 @@ static enum acct off_cpu_account(const struct task_struct *t)
 	return t->in_admit ? ACCT_ADMIT : ACCT_SLEEP;
 }
 
-/* Interrupts are off; they are on again when prev runs next. */
+/* Switches tasks and accounts. Interrupts are off; they are on again when prev runs next. */
 static void switch_to(struct task_struct *prev, struct task_struct *next)
 {
 	enum acct account = off_cpu_account(prev);

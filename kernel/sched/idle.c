@@ -70,7 +70,7 @@ static void wait_for_interrupt(void)
 	irq_disable();
 }
 
-/* Interrupts are off. */
+/* Waits until a task can run, and measures the idle time. Interrupts are off. */
 static void idle_until_work(void)
 {
 	event_idle_begins(NULL);

@@ -43,7 +43,7 @@ bool signal_ignored(const struct task_struct *t, int sig)
 	return handler == SIG_IGN;
 }
 
-/* Interrupts are off. */
+/* Sets the pending bit, and records the sender of the first signal. Interrupts are off. */
 static void mark_pending(struct task_struct *t, int sig, u32 sender)
 {
 	if (t->sig.pending & SIG_BIT(sig))

@@ -1,10 +1,10 @@
 /*
  * System calls that copy from one open file to another: sendfile and copy_file_range.
  *
- * Files move their data to and from the memory of the program, so the copy takes this way, too: it
- * maps a few pages of anonymous memory for its own time, reads into them and writes from them. No
- * file system needs a second way, and the pages can be evicted like others. A program gains the
- * calls that it saves, not the copying.
+ * The operations of files move data only to and from user memory. So a copy maps a few pages of
+ * anonymous memory in the program for as long as it lasts, reads into them and writes from them.
+ * File systems need no further operation, and the pages can be evicted like others. A program saves
+ * system calls, but no copying.
  */
 #include "arch/uaccess.h"
 #include "calls.h"

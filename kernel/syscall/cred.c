@@ -131,7 +131,7 @@ long sys_getresgid32(u32 *real, u32 *effective, u32 *saved)
 	return put_ids(&current->cred.group, real, effective, saved);
 }
 
-/* n 0: only the number. */
+/* Stores the groups, unless n is 0, and returns their number. */
 long sys_getgroups32(s32 n, u32 *user)
 {
 	const struct cred *c = &current->cred;

@@ -31,7 +31,7 @@ struct user_path {
 int path_begin(struct user_path *p, int dirfd, const char *user);
 void path_end(struct user_path *p);
 
-/* The same for calls with two names. Does not replace the working directory. */
+/* Like path_begin, but leaves the working directory as it is: for calls with two names. */
 struct path_at;
 int place_begin(struct path_at *p, int dirfd, const char *user);
 void place_end(struct path_at *p);

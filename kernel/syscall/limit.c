@@ -1,10 +1,10 @@
 /*
- * System calls on resource limits. They are kept in 32 bits; a larger value is infinite, as in Linux's
- * calls of 32 bits. Root may raise hard limits, but not that on descriptors above the size of
- * the table.
+ * System calls on resource limits. Limits are kept in 32 bits; a larger value means no limit, as in
+ * Linux's 32-bit calls. Root may raise hard limits, but NOFILE not above the size of the descriptor
+ * table.
  *
- * What binds: CPU, FSIZE, DATA (brk only), STACK, NOFILE and AS. CORE needs nothing, since core dumps are
- * never written. NPROC and MEMLOCK do not bind root, and the others do nothing on Linux either.
+ * Enforced: CPU, FSIZE, DATA (brk only), STACK, NOFILE and AS. CORE has no effect, since core dumps are
+ * never written. NPROC and MEMLOCK do not bind root, and the others have no effect on Linux either.
  */
 #include "arch/uaccess.h"
 #include "calls.h"

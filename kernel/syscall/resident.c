@@ -1,5 +1,5 @@
-/* System calls on what memory consists of: msync writes the files under a range, mincore tells which
- * pages of a range are in memory. */
+/* msync writes the files that a range of memory maps; mincore tells which pages of a range are
+ * resident. */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
@@ -45,7 +45,7 @@ static int sync_mapped(struct inode *inode)
 	return vfs_fsync(&f);
 }
 
-/* Linux begins nothing with MS_ASYNC either: dirty pages are written in time. */
+/* With MS_ASYNC nothing is written at once, as on Linux: writeback writes dirty pages later. */
 static int sync_piece(const struct piece *p, u32 flags)
 {
 	int err = 0;

@@ -157,7 +157,7 @@ long sys_rt_sigreturn(void)
 	return leave_handler(true);
 }
 
-/* Sends to all processes except init and the caller. */
+/* Sends the signal to all processes except init and the caller. */
 static int kill_all(int sig)
 {
 	struct task_struct *t;

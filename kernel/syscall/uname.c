@@ -55,7 +55,7 @@ long sys_setdomainname(const char *user, s32 n)
 	return set_name(names.domainname, user, n);
 }
 
-/* The same names as files. */
+/* The names as files in /proc/sys/kernel. */
 
 static void show_line(struct seq_file *m, const char *name)
 {

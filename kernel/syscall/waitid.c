@@ -1,7 +1,7 @@
 /*
  * waitid: wait4 with a siginfo. It can also leave the child as it is (WNOWAIT), to be waited for
- * again. Nothing ever stops or continues here, so that a caller who waits only for that waits until
- * it has no such child any more.
+ * again. No process is ever stopped or continued here, so a caller that waits only for that waits
+ * until it has no such child any more.
  */
 #include "arch/uaccess.h"
 #include "calls.h"
@@ -46,7 +46,7 @@ static bool has_child(int pid)
 	return false;
 }
 
-/* For callers who do not wait for an exit. */
+/* For a caller that does not wait for an exit: waits until it has no such child any more. */
 static int wait_for_nothing(int pid, u32 options)
 {
 	int err = 0;

@@ -1,6 +1,6 @@
 /*
- * The student's page allocator, as a program: answers the calls that the driver (driver.c) sends, until it
- * is gone. All that the student's code can do here is to answer.
+ * The student's page allocator, as a program: answers the calls that the driver (driver.c) sends, until
+ * the driver has ended. The student's code can only answer calls, not print results.
  */
 #include "allocator.h"
 #include <string.h>

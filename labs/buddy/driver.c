@@ -1,25 +1,26 @@
 /*
- * Drives the page allocator through the operations that standard input asks for, and says what it
- * did. It judges nothing: tidemark.grade.judge.kinds.buddy does.
+ * Drives the page allocator through the operations that standard input requests, and prints the
+ * results. It does not judge them: tidemark.grade.judge.kinds.buddy does.
  *
- * The allocator, whose code may be anybody's, is another program (allocator.c), which is asked for one
- * call after the other: it knows of no operation before its turn, and all that it can say is what its
- * functions return. The zone and the struct pages are memory of both. Should its code find a way to
- * write to our output, it does not know the word with which each of our lines begins: the word stands
- * first in the input, which is wiped when it has been read.
+ * The allocator's code is untrusted. So it is another program (allocator.c), which gets one call
+ * at a time: it does not know the later operations, and its only output is what its functions
+ * return. Both programs share the memory of the zone and the struct pages. Even if its code could
+ * write to our output, it does not know the word with which each of our lines begins: that word is
+ * the first one of the input, which is erased when it has been read.
  *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate
  *	f N			free what operation N allocated, if it did
  *	t N			free it once more, which must end in a panic
  *	m N			free it with the address of its second frame, which must, too
- *	d N			damage the lists in four ways, each undone: does buddy_check notice? And
- *				content again? Asked once, and before each damage as often as two bits of N say
+ *	d N			damage the lists in four ways, undoing each: does buddy_check report each
+ *				damage, and no error without one? Without damage it is called at the end,
+ *				and before each damage as often as two bits of N say
  *
- * Every operation answers with one line: the letter, what came of it, and after z, a and f the
- * zone's nr_free, the number of free blocks of each order, and what buddy_check says. The frames
- * around the zone look like free blocks of other zones. The owner of a block writes into the
- * owner's fields of its struct pages.
+ * Every operation prints one line: the letter, the result, and after z, a and f the zone's nr_free,
+ * the number of free blocks of each order, and what buddy_check says. The frames around the zone
+ * look like free blocks of other zones. The owner of a block writes into the owner's fields of its
+ * struct pages.
  */
 #define _GNU_SOURCE
 #include "allocator.h"
@@ -48,7 +49,8 @@ static char allocator_path[4096];
 static pid_t allocator;
 static int to_allocator;
 
-/* What it has open is the descriptors that it expects, and where the sanitizers complain. */
+/* Becomes the allocator, which has only the descriptors that it expects, and standard error for the
+ * sanitizers. */
 static void become_allocator(int calls, int memory)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +76,7 @@ static void start_allocator(int memory)
 	to_allocator = ends[0];
 }
 
-/* It has ended: so do we, in the same way. */
+/* The allocator has ended: ends the driver in the same way, by the same signal or status. */
 static void end_likewise(void)
 {
 	int status;
@@ -179,7 +181,7 @@ static void make_zone(void)
 	print_zone();
 }
 
-/* The owner of a page may leave anything in the fields that are the owner's. */
+/* Writes numbers into the owner's fields of struct page, as the owner of a block may. */
 static void use_block(struct page *page, u32 order)
 {
 	for (struct page *p = page; p < page + (1u << order); p++) {
@@ -228,7 +230,7 @@ static void release(void)
 	print_zone();
 }
 
-/* The allocator has only a pointer to refuse it by. */
+/* Frees a block a second time, or at a wrong address: the allocator must panic. */
 static void misuse(char how)
 {
 	u32 of = operation_number();
@@ -251,7 +253,7 @@ static bool is_content(u32 times)
 	return content;
 }
 
-/* Of the largest free block. */
+/* Damages the counts, and the entry of a largest free block. */
 static void damage(void)
 {
 	u32 often = number();

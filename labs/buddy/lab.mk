@@ -1,4 +1,4 @@
-# Of the grader's host tests: the driver, and the student's allocator, as 32-bit programs under the sanitizers.
+# Builds the grader's host test: the driver, and the student's allocator, as 32-bit programs with the sanitizers.
 
 BUDDY := build/labs/buddy
 BUDDY_BOTH := $(BUDDY)/labs/buddy/shared.o $(BUDDY)/tests/host/fakes.o

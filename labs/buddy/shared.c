@@ -8,7 +8,7 @@
 
 enum { REDZONE = 4096 };
 
-/* No program lies there, nor what the sanitizers keep. */
+/* Neither a program nor the sanitizers' own memory lies at this address. */
 #define SHARED_BASE ((char *)0x60000000)
 
 void give_up(const char *what)

@@ -98,7 +98,7 @@ TRESPASSES = {
         "fifo.c: it has a section '.init_array' that is not an ordinary one",
     ),
 }
-# These are among the deeds of test_evidence.py, too.
+# Cheats that test_evidence.py tests, too.
 LIKE_OTHERS = {
     "pins_pages",
     "reads_pages_of_programs",
@@ -122,7 +122,7 @@ def test_trespass_is_named_and_brings_nothing(name: str, tmp_path: Path) -> None
 
 
 def test_starter_gets_nothing_for_order_that_is_none(tmp_path: Path) -> None:
-    """It has hardly more page reads than FIFO."""
+    """The starter has hardly more page reads than FIFO."""
     made = graded(tmp_path, "clock", {FIFO: starter("clock", FIFO)}, titles=[SEVERAL])
     assert made.score == 0 and "the second had come in first in" in messages(made)
 
@@ -153,7 +153,7 @@ frames = 17
 
 
 def test_visible_strings_by_heart_do_not_help_with_hidden_ones(tmp_path: Path) -> None:
-    """It is FIFO for the numbers of frames in the visible tests, and takes the newest page for others."""
+    """The policy is FIFO for the numbers of frames in the visible tests, and evicts the newest page for others."""
     by_heart = """
 	u32 frames = vm_frames();
 
@@ -284,7 +284,7 @@ def test_file_without_an_end_is_not_included(device: str, said: str, tmp_path: P
 
 
 def test_policy_that_is_slow_in_the_simulator_is_asked_no_further() -> None:
-    """It is called up to 240 times to find a shorter string: if each call took a minute, that was hours."""
+    """The simulator is called up to 240 times to find a shorter string: if each call took a minute, that was hours."""
     clock = lab.load(qemu.ROOT, "clock")
     test = next(one for one in clock.tests if one.title == BELADY)
     pages, asked = playback.pages_of(test), []

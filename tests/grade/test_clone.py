@@ -200,7 +200,7 @@ def test_release_refuses_at_once_and_says_what_to_do(clone: Path) -> None:
 
 
 def test_copy_is_watched_with_the_instructorsthat_it_is_made_of(tmp_path: Path) -> None:
-    """Both contain what a student's code must not read."""
+    """The copy and the tree both contain what a student's code must not read."""
     instructors, copy = tmp_path / "tree", tmp_path / "tree/build/reference/tree"
     (instructors / "kernel").mkdir(parents=True)
     (copy / "kernel").mkdir(parents=True)

@@ -39,7 +39,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 @pytest.fixture
 def tried(lab: Trial) -> Trial:
-    """The same machine, with solution and answers restored."""
+    """The machine of `lab`, with solution and answers restored."""
     lab.lay(solution(TOKEN))
     (lab.machine.tree / ANSWERS).write_text(solution(ANSWERS))
     return lab

@@ -109,7 +109,8 @@ def test_solution_gets_full_marks(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_solution_of_an_older_release_is_taken(name: str, old: str, title: str, tmp_path: Path) -> None:
-    """Its files lie at their old paths, include the old headers, and are policies with their old names."""
+    """The old solution's files lie at their old paths, include the old headers, and are policies with their old
+    names."""
     assignment = lab.load(qemu.ROOT, name)
     handed_in = submission(tmp_path / "handed-in", name)
     (handed_in / old).parent.mkdir(parents=True, exist_ok=True)

@@ -127,7 +127,7 @@ def answer(
 
 
 def working_set_answer(name: str, text: str, string: Sequence[int], tau: int) -> int:
-    """The same for windows: ages of pages, one reference after another."""
+    """The answer to a question about a window, from the ages of pages, one reference after another."""
     age: dict[int, int] = {}
     sizes, left, misses = [], [], {tau: 0, tau + 2: 0}
     for page in string:

@@ -240,7 +240,7 @@ def test_endless_output_is_cut(any_box: Sandbox, tree: Path) -> None:
 def test_endless_loop_ends_by_its_limit_of_processor_time(
     any_box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not earlier because its other processes sleep."""
+    """The loop does not end earlier because the command's other processes sleep."""
     monkeypatch.setattr(supervise, "LOOK_EVERY_S", 0.05)
     drowsy = replace(any_box, limits=replace(any_box.limits, asleep_s=0.25))
     assert sh(drowsy, tree, "sleep 1000 & while :; do :; done", limit_s=1)[0] == -signal.SIGXCPU

@@ -45,7 +45,7 @@ def instructors(base: Path) -> Path:
 
 @ROOT_ONLY
 def test_solutions_that_could_be_read_are_refused(instructors: Path) -> None:
-    """They could indeed be read: the command does the same as an #include."""
+    """The solutions could indeed be read: the command does the same as an #include."""
     box = sandbox_of("user")
     read = ["cat", str(instructors / "kernel/clock.c")]
     (instructors.parent / "work").mkdir()

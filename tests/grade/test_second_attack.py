@@ -50,7 +50,7 @@ def test_letters_beyond_ascii_and_nothing_allocated_are_no_offence(tmp_path: Pat
 
 
 def test_hook_without_an_argument_has_none_to_hand_on(tmp_path: Path) -> None:
-    """Its own address is in the register; as a seq_file it would be bytes that the student chose."""
+    """The hook's own address is in the register; used as a seq_file, that would be bytes that the student chose."""
     text = starter("thrashing", TOKEN)
     tick = 'static void token_tick(void)\n{\n\tshow_u64((struct seq_file *)(u32)token_tick, "n", 1);\n}\n\n'
     at = text.index("static const struct vm_guard")

@@ -110,7 +110,7 @@ def test_refault_of_a_file_is_of_a_page_that_twice_the_memory_had_kept(image: Pa
 
 
 def test_kswapd_takes_32_pages_and_looks_again(image: Path) -> None:
-    """That is enough each time: the low and high watermarks are less than 32 frames apart."""
+    """Each time 32 pages are enough: the low and high watermarks are less than 32 frames apart."""
     result = boot(TWICE, vm="fifo", mem="8M", disk=image, disk_kind="sim:ssd", cmdline="vm.min_free_kbytes=256")
     freed, woken = counter(result.check_exit(), "pgsteal_kswapd"), counter(result, "kswapd_wake")
     assert 30 * woken < freed < 40 * woken

@@ -69,7 +69,7 @@ def test_other_disks_and_blocks_and_high_memory(tmp_path: Path, kind: str, size:
 
 @pytest.mark.parametrize("policy", soak_but(["2q", "fifo", "ws", "mglru"], "fifo"))
 def test_a_buffer_larger_than_memory(tmp_path: Path, policy: str) -> None:
-    """Its pages are swapped out and in again, while another process takes as much memory as it can."""
+    """The buffer's pages are swapped out and in again, while another process takes as much memory as it can."""
     result = in_guest(image(tmp_path), "thrash 1 3000 6 & ./direct swapped 1700; wait", mem="8M", vm=policy)
     result.check_lines(["^R thrash .*lost=0 corrupt=0"])
     assert re.search(r"swap: [1-9]\d{3,} pages in", result.console), result.tail()

@@ -178,7 +178,8 @@ def test_disk_without_room_for_a_page_is_refused(size: int) -> None:
 
 @pytest.mark.soak
 def test_disk_of_one_usable_page_is_a_swap_area() -> None:
-    """Its other page is never used. A process that needs more memory than there is gets killed, as always."""
+    """The area's other page, the first one, is never used. A process that needs more memory than there is gets killed,
+    as always."""
     result = boot_with_drive(f"cat /proc/swaps; thrash 4 4096 1; {CHECK}", empty_drive("8K")).check_exit()
     result.check_lines([r"^/dev/hda +partition +4 ", "Out of memory", r"^R thrash .*corrupt=0", "^ok$"])
 

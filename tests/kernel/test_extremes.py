@@ -90,7 +90,7 @@ def test_guards_at_the_ends_of_their_parameters(guard: str, text: str) -> None:
 
 @pytest.mark.parametrize(("policy", "guard"), soak_but(ALL, *ONE_OF_EACH))
 def test_swap_of_64_KiB(policy: str, guard: str) -> None:
-    """It fills at once: processes that do not fit are killed, and the others finish correctly."""
+    """The swap area fills at once: processes that do not fit are killed, and the others finish correctly."""
     run = f"thrash 2 1024 2; thrash 8 2048 2; echo ended; {CHECK}"
     result = boot(run, vm=policy, mem="8M", swap="sim:ssd,size=64K", cmdline=f"guard={guard}", timeout=200).check_exit()
     result.check_lines([r"^R thrash nproc=2 .*corrupt=0", "^ended$", "^ok$"])

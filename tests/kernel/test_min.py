@@ -36,7 +36,8 @@ def naive_min(pages: Sequence[int], frames: int) -> list[bool]:
 
 
 def judge(pages: Sequence[int], frames: int) -> list[bool]:
-    """The same by libcachesim. It does not admit pages that are never used again, so each gets a use after the end."""
+    """The hits of MIN by libcachesim, which does not admit pages that are never used again: so each page gets one more
+    use after the end."""
     cache = libcachesim.Belady(frames)
     uses = [next_use(pages, at + 1, page) + 1 for at, page in enumerate(pages)]
     return [cache.get(libcachesim.Request(1, obj_id=page, next_access_vtime=use)) for page, use in zip(pages, uses)]

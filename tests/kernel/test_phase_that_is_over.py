@@ -58,7 +58,7 @@ def test_random_takes_what_is_used_as_gladly() -> None:
 
 
 def test_clock2q_has_too_few_ghosts() -> None:
-    """It has as many as in its paper; libcachesim has 90 for 100 frames by default."""
+    """The policy has as many ghosts as its paper says; libcachesim has 90 for 100 frames by default."""
     few, enough = faults("clock2q"), faults("clock2q", "clock2q.ghost_percent=75")
     assert [few, enough] == documented("clock2q")
     assert model_faults("clock2q") == few

@@ -49,7 +49,7 @@ def test_no_assembly_and_no_section(source: str) -> None:
 
 
 def test_assembly_would_be_found() -> None:
-    """The same headers from the kernel's own folder contain some."""
+    """The headers in the kernel's own folder, arch/x86, do contain assembly."""
     flags = [flag for flag in FLAGS if "portable" not in flag]
     assert OF_ONE_MACHINE.search(compile_with(*COMPILER, *flags, "-E", "kernel/mm/policy/fifo.c"))
 

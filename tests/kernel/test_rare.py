@@ -74,7 +74,7 @@ def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("choices", [{}, {"mem": "5M"}, {"vm": "fifo", "mem": "5M"}], ids=["room", "2q", "fifo"])
 def test_large_copies_leave_registers_alone(tmp_path: Path, choices: dict[str, str]) -> None:
-    """They move data by SSE registers, which belong to a process."""
+    """Large copies move data by SSE registers, which belong to a process."""
     run = run_program(tmp_path, "wide", swap="sim:ssd", **choices).check_exit()
     run.check_lines([r"^R wide checks=\d+ failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/wide"], capture_output=True, text=True)
@@ -135,7 +135,7 @@ def test_handlers_learn_where_signals_come_from(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_cannot_end_can_be_killed(tmp_path: Path) -> None:
-    """It needs two pages at once while all but one frame is locked; no task sleeps, because the store has no
+    """The copy needs two pages at once while all but one frame is locked; no task sleeps, because the store has no
     latency."""
     run = run_program(tmp_path, "straddle", mem="6M", swap="sim:ram,size=24M").check_exit()
     run.check_lines([r"^R straddle locked=[1-9]\d\d status=9$", "^ok$"])

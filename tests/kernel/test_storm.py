@@ -33,7 +33,7 @@ PAGES = 32  # of random code per call: code.c
 DOCUMENT = qemu.ROOT / "docs/reference/syscalls.md"
 PATH = "ENOENT ENOTDIR ELOOP ENAMETOOLONG EFAULT EIO ENOMEM"
 MEANS = {"*path*": PATH, "*name*": f"{PATH} EPERM EROFS EEXIST EBUSY ENOSPC EMLINK"}
-# These never succeed: setting the clock, power off, a return without a signal frame, sockets.
+# Calls that never succeed: setting the clock, power off, a return without a signal frame, sockets.
 NEVER = {"none", "pause", "sigsuspend", "rt_sigsuspend", "stime", "settimeofday", "clock_settime", "clock_settime64"}
 NEVER |= {"reboot", "fallocate"}
 NEVER |= {"socketcall", "socket", "socketpair", "bind", "connect", "listen", "accept4", "getsockopt", "setsockopt"}

@@ -245,7 +245,7 @@ def test_off_ends_by_a_signal(tmp_path: Path) -> None:
 
 
 def test_the_first_area_off_and_on_again(tmp_path: Path) -> None:
-    """Its tables are used for sda in the meantime."""
+    """The first area's tables are used for sda in the meantime."""
     disk = image(tmp_path, 8192, header(8192))
     command = (
         "thrash 6 3072 2 & sleep 0.15; swapon /dev/sda; swapoff /dev/sim && cat /proc/swaps /proc/vmallocinfo;"

@@ -33,7 +33,7 @@ def run_program(tmp_path: Path, command: str, **choices: str | bool) -> Result:
     ids=["exact", "without sysenter", "scaled time", "high memory"],
 )
 def test_library_is_as_on_linux(tmp_path: Path, choices: dict[str, str]) -> None:
-    """Its symbols, clocks and pages. Unless time is exact, the TSC does not count nanoseconds."""
+    """Compares the library's symbols, clocks and pages. Unless time is exact, the TSC does not count nanoseconds."""
     run = run_program(tmp_path, "vdso", **choices).check_exit()
     run.check_lines([r"^R vdso checks=\d+ failures=0$", "^ok$"])
 

@@ -109,7 +109,8 @@ def test_name_that_leads_elsewhere_while_it_is_used(tmp_path: Path) -> None:
 
 
 def test_directory_that_is_damaged_while_it_is_used(tmp_path: Path) -> None:
-    """Its name, and that it does not contain `new`, are cached; one of its entries is overwritten on the device."""
+    """The directory's name, and that it does not contain `new`, are cached; one of its entries is overwritten on the
+    device."""
     image = image_of(tmp_path, names="sound")
     block = int(ext2.tool("debugfs", "-R", "blocks /folder", image).split()[0])
     damage = f"dd if=/mnt/sound of=/dev/sda bs=4 count=1 seek={(block * 1024 + 12 + 4) // 4}"
@@ -120,7 +121,7 @@ def test_directory_that_is_damaged_while_it_is_used(tmp_path: Path) -> None:
 
 
 def test_inode_in_use_that_is_marked_free(tmp_path: Path) -> None:
-    """Its number is assigned to a new file, which is refused."""
+    """The inode's number is assigned to a new file, which is refused."""
     image = image_of(tmp_path, "freei /hurt", names="hurt")
     run = in_guest(image, "cat /mnt/hurt; echo new >/mnt/new; rm /mnt/hurt")
     run.check_lines(["^hurt$", r"inode \d+ is in use, but is marked free: run e2fsck"])
@@ -207,7 +208,7 @@ def test_disk_by_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_directory_that_may_not_grow(tmp_path: Path) -> None:
-    """It has 2 GiB minus a block, and is full: all its blocks except the first are the same block."""
+    """The directory has 2 GiB minus a block, and is full: all its blocks except the first are the same block."""
     image = image_of(tmp_path, names="sound", options=("-b", "4096"), size="2100M")
     first, full, some, many = 300_000, 300_001, 300_002, 300_003
     fields = {"size": 0x7FFFF000, "blocks": 8, "block[0]": first, "block[IND]": some, "block[DIND]": many}

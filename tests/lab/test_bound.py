@@ -20,7 +20,7 @@ def test_what_does_not_fit_goes_out_and_in_once() -> None:
 
 
 def test_disk_counts_where_it_takes_longer() -> None:
-    """The same with a tenth of the work, 0.06 s."""
+    """The batch of the test above with a tenth of the work, 0.06 s."""
     assert least(Batch(3, 100, 0.01, 0.02), 200, DISK).together_s == pytest.approx(0.1 + 0.11)
 
 

@@ -57,7 +57,7 @@ def cell(sweep: str, vm: str, mem: str, seconds: float, jitter: str = "0") -> Ce
 
 
 def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
-    """They differ in the policy, so a place is a memory size; one of the sweeps lacks it."""
+    """The sweeps differ in the policy, so a place is a memory size; each sweep has a size that the other lacks."""
     a = [cell("old", "2q", mem, s, j) for mem, s in (("16M", 8), ("24M", 4), ("32M", 1)) for j in "01"]
     b = [cell("new", "ws", mem, s, j) for mem, s in (("16M", 2), ("24M", 6), ("40M", 1)) for j in "01"]
     changes = difference.of_sweeps(a, b)
@@ -70,7 +70,7 @@ def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
 
 
 def test_ideal_cells_are_no_place_and_a_place_says_what_it_is() -> None:
-    """They have the same policy in sweeps of different policies."""
+    """The ideal cells have the same policy in sweeps of different policies."""
     a, b = ([replace(cell(name, vm, "16M", s), factors={"vm": vm, "mem": "16M", "processes": n}) for n in "24"]
             for name, vm, s in (("a", "2q", 1.0), ("b", "ws", 0.05)))  # fmt: skip
     ideal = [Cell("i", {"vm": "2q", "mem": "64M", "processes": n, IDEAL: "yes"}, {"turnaround_s": 1}) for n in "24"]

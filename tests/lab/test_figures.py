@@ -228,7 +228,7 @@ def test_every_picture_is_of_a_figure() -> None:
 
 
 def test_every_entry_can_be_made() -> None:
-    """Its needs are in the table, and so are its kind's keys."""
+    """An entry's needs are in the table, and so are the keys of its kind."""
     for one in figures().values():
         assert set(one.needs) <= set(entries.needs()), one.name
         keys = {"own": {"by"}, "commands": {"commands", "take"}, "runs": {"rows", "columns", "text"}}.get(

@@ -79,7 +79,7 @@ def test_equal_machines_share_the_first_place() -> None:
 
 
 def test_a_machine_that_fails_is_never_first() -> None:
-    """It panics early: its telemetry has no end."""
+    """The machine panics early: its telemetry has no end."""
     broken = Script(numbered([START, sample(100)]), ended="the kernel panicked")
     shown = Race([Lane("mine", broken), Lane("ws", ends_at(3000))], speed=0)
     shown.poll()
@@ -90,7 +90,7 @@ def test_a_machine_that_fails_is_never_first() -> None:
 
 
 def test_processes_are_counted_once() -> None:
-    """One ends between two samples: the last sample still contains it."""
+    """One process ends between two samples: the last sample still contains it."""
     gone = {"t_us": 250_000, "ev": "exit", "pid": 2, "comm": "prog2"}
     lane = Lane("ws", Script(numbered([START, sample(100), sample(200), gone, sample(300)])))
     lane.poll()

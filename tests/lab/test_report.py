@@ -70,7 +70,8 @@ def exited(pid: int, turnaround_us: int, status: int = 0) -> dict:
 
 
 def test_fault_rates_are_per_process_and_second() -> None:
-    """One has none; the other begins after 201 s, and has three in a second. There is no value for times without it."""
+    """One process has no major faults; the other begins after 201 s, and has three in a second. Times at which it does
+    not exist have no value."""
     rows = [[(7, 0)], [(7, 0)], [(7, 0), (8, 300)], [(7, 0), (8, 600)]]
     samples = [
         sample(1_000_000 * (1 + 100 * at), 0, procs=[{"pid": p, "comm": "x", "majflt": faults} for p, faults in row])

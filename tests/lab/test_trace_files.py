@@ -242,7 +242,7 @@ def test_calls_and_mappings_of_a_file_are_recorded_page_by_page(tmp_path: Path) 
 
 
 def test_text_of_a_program_on_a_disk_is_the_file_s_and_nothing_changes(tmp_path: Path) -> None:
-    """Its data, when written, are a private copy of the file's page."""
+    """The program's data, when written, are a private copy of the file's page."""
     (tmp_path / "files").mkdir()
     (tmp_path / "files/cat2").write_bytes((qemu.ROOT / "build/user/cat").read_bytes())
     (tmp_path / "files/cat2").chmod(0o755)

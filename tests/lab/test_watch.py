@@ -46,7 +46,7 @@ def test_the_lamp_s_word(pressure: Pressure, word: str) -> None:
 
 
 def test_the_lamp_is_red_where_the_definition_says_so() -> None:
-    """The same waits: with transfers of pages, without, and before a second is over."""
+    """Equal waits: with pages exchanged, without, and before a second is over."""
     exchanging, waiting = (
         recorded(
             [

@@ -132,7 +132,7 @@ def test_two_keys_before_help_is_gone_close_it_once(second: str) -> None:
     async def press(pilot: object) -> None:
         await pilot.press("question_mark")
         help_ = pilot.app.screen
-        # Both are handled before the screen is closed, as when a terminal sends them in one piece.
+        # Both keys are handled before the screen is closed, as when a terminal sends them in one piece.
         help_.on_key()
         help_.on_key() if second == "key" else help_.on_click()
         await pilot.pause()

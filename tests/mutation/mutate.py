@@ -60,7 +60,7 @@ RULES = [  # tests with kernels of their own, with policies and guards that brea
     "tests/kernel/test_guards.py::test_what_cannot_go_on_ends_in_a_panic_that_names_the_guard",
     "tests/kernel/test_guards.py::test_guard_that_lets_nobody_run_is_switched_off_it_alone",
 ]
-# It takes 2 s and covers much code, also code that runs before coverage is recorded.
+# This test takes 2 s and covers much code, also code that runs before coverage is recorded.
 FIRST = "tests/kernel/test_runs.py::test_run[kernel_tests_pass]"
 MODELS, SOME = "tests/kernel/test_models.py", 6
 SURVIVORS = Path(__file__).with_name("survivors.toml")

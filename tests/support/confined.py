@@ -1,5 +1,5 @@
-"""Marks of tests that need a sandbox: many containers let an ordinary user have none, and root only one by a separate
-user, who may read what everybody may."""
+"""Marks of tests that need a sandbox. In many containers an ordinary user cannot have one, and root can have only a
+separate user, who may read whatever all users may read."""
 
 from __future__ import annotations
 

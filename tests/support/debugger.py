@@ -45,7 +45,7 @@ class Session:
         return [re.sub(r"^(\(gdb\) )+", "", text, flags=re.MULTILINE) for at, text in pairs(parts) if at == name]
 
     def answer(self, name: str) -> str:
-        """The only one of those answers."""
+        """The answer at a mark (see `answers`) that occurs once."""
         (only,) = self.answers(name)
         return only
 

@@ -42,8 +42,8 @@ def graded(
     titles: Sequence[str] = (),
     sandbox: Sandbox | None = None,
 ) -> Grade:
-    """The grade of such a submission; `titles`: only these tests, or all if empty; `sandbox`: the best if
-    not given."""
+    """The grade of a submission with `files` (see `submission`); `titles`: only these tests, or all if empty;
+    `sandbox`: the best if not given."""
     handed_in = submission(scratch / "handed-in", lab_name, files)
     whole, real = lab.load(qemu.ROOT, lab_name, secret), lab.load
     few = replace(whole, tests=tuple(test for test in whole.tests if test.title in titles or not titles))

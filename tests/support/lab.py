@@ -50,7 +50,8 @@ def tidemark(*args: object, cwd: Path, env: dict[str, str] | None = None) -> sub
 
 
 def tidemark_in_background(*args: object, cwd: Path) -> subprocess.Popen:
-    """The same, without waiting. Ctrl-C stops it even if these tests run in the background."""
+    """Starts the command in `cwd`, without waiting for it. Ctrl-C stops it even if these tests run in the
+    background."""
     return subprocess.Popen(
         [sys.executable, "-m", "tidemark.cli", *map(str, args)],
         cwd=cwd,

@@ -27,8 +27,8 @@ def handed_in() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def main() -> None:
-    """Prints a line for each submission. They are our own, and run without a sandbox where a separate user cannot
-    enter the tree."""
+    """Prints a line for each submission. The submissions are our own, so they run without a sandbox where a separate
+    user cannot enter the tree."""
     chosen = sandbox.find("none") if closed() else None
     for each, name, files in handed_in():
         with tempfile.TemporaryDirectory(prefix="tidemark-points-") as folder:

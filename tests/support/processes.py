@@ -37,5 +37,5 @@ def guests(parent: int, words: str) -> list[int]:
 
 
 def wait_for_guest(parent: int, words: str) -> int:
-    """Waits for the first of them."""
+    """Waits for the first QEMU that `guests` finds; returns its pid."""
     return wait_until(lambda: guests(parent, words))[0]

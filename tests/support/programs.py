@@ -30,5 +30,5 @@ def image_of(folder: Path, *programs: Path) -> Path:
 
 
 def image_with(source: Path, folder: Path) -> Path:
-    """The same with one program, built from NAME.c without a C library."""
+    """The folder of `image_of` with one program, built from NAME.c without a C library."""
     return image_of(folder, compiled(source, folder / source.stem, *FLAGS))

@@ -138,7 +138,7 @@ def profiles_differ(one: Path, other: Path) -> bool:
 
 
 def covers_differ(one: Path, other: Path) -> bool:
-    """Has one executed an instruction that the other has not, except at the end?"""
+    """Has one machine executed an instruction that the other has not, except at the end?"""
     return len(np.setxor1d(*(np.fromfile(path, "<u4") for path in (one, other)))) > ENDING
 
 

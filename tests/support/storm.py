@@ -75,7 +75,7 @@ def ranges_text(keep: tuple[Range, ...]) -> str:
 
 
 def joined(keep: tuple[Range, ...]) -> tuple[Range, ...]:
-    """The same calls in as few ranges as possible."""
+    """The calls of `keep` in as few ranges as possible."""
     whole: list[Range] = []
     for first, last in keep:
         if whole and whole[-1][1] + 1 == first:
@@ -103,7 +103,7 @@ def make_disk(folder: Path, keep: tuple[Range, ...], damaged: bool = False) -> t
     """Makes a disk with the program on ext2 (sda1), an ext2 to mount (sda2), a swap area (sda3); returns it and the
     parts.
 
-    damaged: the content of the second part will be lost, and the first has a copy.
+    damaged: the run will damage the second part, so the first part has a copy of it (`raw`).
     """
     content = folder / "content"
     content.mkdir()

@@ -1,12 +1,13 @@
-"""The folder whose content becomes the image: packages' files, and what makes of them a system.
+"""The folder whose content becomes the image: the packages' files, and the links, settings and programs that make a
+system of them.
 
 Packages are only unpacked. Their maintainer scripts, which on Debian would run as root in the system itself, do not
 run: no users but root, no generated caches or configurations, no alternatives. The links that programs need all the
 same are in links.txt; left_out.txt has the patterns of files that stay out, in tar's notation.
 
 All programs are below usr, as on Debian: bin, sbin and lib are links. Tidemark's init and its workloads are beside
-Debian's programs under their own names, but where a package has the name, the package's program stays. Tidemark's shell
-is tsh.
+Debian's programs under their own names. If a package has a program of the same name, the package's program stays.
+Tidemark's shell is tsh.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Pictures from commands of the lab: `commands` are lines of `tidemark` without that word, in which {work} is the
-folder for results; each of `files` is then taken from a folder of `{take}`.
+"""Pictures from commands of the lab. `commands` are command lines of `tidemark`, without that word; {work} in them is
+the folder for results. Afterwards each of `files` is copied from the folder `take` in it.
 
 A command that has ended is not repeated after an interruption; a sweep continues where it was.
 """

@@ -2,8 +2,8 @@
 
 The image has the packages of `make image` and, in /root/work, the sources and a Makefile. The same files are compiled
 on the host first, by the same i386 programs of the same packages: bwrap runs them with the image's content as /. The
-guest's objects, read back from the disk, must be equal to those bit by bit; then every page of the compiler, its
-libraries and the sources came and went unharmed. Each run starts with a copy of the same image.
+guest's objects, read back from the disk, must be equal to those bit by bit; then no page of the compiler, its libraries
+or the sources was damaged on the way to memory and back. Each run starts with a copy of the same image.
 """
 
 from __future__ import annotations

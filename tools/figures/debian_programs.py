@@ -1,9 +1,9 @@
 """Debian's programs on an image of `make image`: do they work, what do they cost, and how little memory is enough?
 
-Enough to work is the least memory of MIB in which the command ends with status 0 and prints what it should. Enough to
-work well is the least in which it also takes at most TWICE the virtual time that it takes in the most. Both are found
-by bisection, so it is assumed that more memory does not hurt. Swap is on a modelled SSD, as the disk is. A run of more
-than TIMEOUT_S of host time counts as too slow.
+Enough to work is the smallest size in MIB with which the command ends with status 0 and prints what it should. Enough
+to work well is the smallest with which it also takes at most TWICE the virtual time that it takes with the largest.
+Both are found by bisection, so it is assumed that more memory does not hurt. Swap is on a modelled SSD, as the disk is.
+A run of more than TIMEOUT_S of host time counts as too slow.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ LEFT, WIDTH, ROW, HEAD, GAP, POINTS = 34, 660, 16, 22, 30, 220
 
 @dataclass(frozen=True)
 class Life:
-    """A row: (microseconds, pages, is it preferred) of each sample. For a process the resident pages, its end and its
-    major faults.
+    """A row of the picture. `seen`: for each sample (microseconds, pages, does the guard prefer the process). A
+    process's row has its resident pages, its end and its major faults.
     """
 
     name: str

@@ -1,10 +1,10 @@
-"""Tables of measured runs, of which runs.toml says everything: which runs, what is measured, how it is shown.
+"""Tables of measured runs. runs.toml says which runs there are, what is measured, and how it is shown.
 
 `rows` are tables of names with values; a list stands for a row for each of its values (several lists: for each
 combination, the first changing slowest), `{ each = [...] }` for words as in a family. `columns` measure; they may have
-names with values, too. `text` and the other keys of the entry hold for all. A machine is described by the names that
-qemu.Settings has, and by `run`, its command; texts may contain other names in braces (a machine's all, others those
-before them). Parameters of the kernel may follow the name of a policy.
+names with values, too. `text` and the other keys of the entry hold for all. The names of qemu.Settings, and `run`, the
+command, describe a machine. Texts may contain other names in braces: those that describe a machine any name, others
+only names that come before them. Parameters of the kernel may follow the name of a policy.
 
 A column's `value` is an expression in Python over the names and the run: the names of common.NUMBERS, number(pattern),
 program(name, key), records and the others of Outcome. `show` is a format for the median over `jitters` (default one

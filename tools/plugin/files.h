@@ -21,7 +21,7 @@ uint64_t files_frame_of_page(uint32_t page);
 uint64_t files_frame_of_insn(struct qemu_plugin_insn *insn);
 /* The file page last reported for a page of the current address space, for the caller to change; 0: none. */
 file_page *files_said(uint32_t page);
-/* The page directory at this frame is freed. */
+/* Call when the page directory at this frame is freed. */
 void files_space_gone(uint32_t frame);
 
 /* Returns the callback for a watched kernel function, or NULL. read(2) and write(2) call @used for each page. */

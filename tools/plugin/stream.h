@@ -36,7 +36,7 @@ void stream_settle(void);
 void stream_put(uint32_t tag, uint32_t value);
 /* Writes a load or store, with the fetches before it. @page: an address. */
 void stream_access(uint32_t page, bool stores);
-/* The instruction about to be counted reaches into this page. */
+/* Call when the instruction about to be counted reaches into this page. */
 void stream_tail(uint32_t page);
 /* Writes the fetches so far and END, and closes the file. */
 void stream_close(void);

@@ -42,7 +42,8 @@ static void put_file(uint32_t what, uint32_t number)
 	stream_put(TAG_FILE, what << HOW_SHIFT | number);
 }
 
-/* A program is about to refer to one of its pages, which is in this frame. */
+/* Called when a program is about to refer to one of its pages, which is in this frame: writes which
+ * page of a file it is, if that has changed. */
 static void say_what_it_shows(uint32_t page, uint64_t frame)
 {
 	file_page now = files_in_frame(frame), *said = files_said(page);

@@ -3,11 +3,12 @@
  *
  * Pages of the file have negative numbers: -1 is its page 0.
  *
- * With --explain, one for every reference (or run of references to one page):
+ * With --explain, one object for every reference (or run of references to one page):
  *	ref     number of the (run's first) reference, from 1
- *	page, count, result: "hit", "fault", or "minor": in memory, but it had to fault
- *	hooks   the hooks called meanwhile: hook, priority (of select), trim; looked: pages whose
- *	        accessed bits it read, and their values; gave: a page or null; act
+ *	page, count, result: "hit", "fault", or "minor": resident, but the reference faulted
+ *	hooks   the hooks called for it: hook (its name), priority and trim (of select); looked: pages
+ *	        whose accessed bits it read, and their values; gave: the page returned, or null; act:
+ *	        what to do with that page
  * 	frames  the page in each frame afterwards, or null
  *	used    pages whose accessed bit is set
  *	lists   every list of pages that the policy keeps, by the address of its head, in order

@@ -1,6 +1,6 @@
 /*
- * Tests what a reference string cannot: locked pages, zones, few looks, pages that return. Standard
- * input has one event per line. The answer to each line ends with the pages whose accessed bits are
+ * Tests what a reference string cannot: locked pages, zones, a small budget, pages that are put back.
+ * Standard input has one event per line. The answer to each line ends with the pages whose accessed bits are
  * set:
  *
  * 	in PAGE ZONE		the page is brought into memory, in that zone

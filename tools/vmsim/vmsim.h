@@ -12,8 +12,8 @@
  *	          also linked here, define the rules and the owner of each page
  *	reclaim.c frees frames: mm/reclaim/reclaim.c
  *	process.c references, faults, time: mm/space/fault.c, mm/control/admission.c
- *	script.c  instead of a reference string: locked pages, zones, few looks
- *	host.c    crashes, and hooks that never return
+ *	script.c  events that a reference string lacks: locked pages, zones, a small budget
+ *	host.c    reports a policy that crashes, or whose hook never returns
  *	main.c    options, and the reference string
  *
  * Demand paging in a fixed number of frames (the kernel's frames=N): a reference to a page that is
@@ -76,7 +76,8 @@ extern struct counts counts;
 extern u64 sim_now_ns; /* machine time, and the process's own */
 extern u32 sim_resident; /* frames in use */
 void memory_start(u32 nr_frames);
-/* The process ends: the policy loses its pages, and all that it remembers of them. */
+/* Takes the process's pages from the policy, with all that it remembers of them: the process
+ * ends. */
 void memory_forget(void);
 void memory_free(void);
 /* The page tables of the process and of the file: pointers to leaves, NULL for those that no page needed yet. */
@@ -96,7 +97,7 @@ struct entry *entry_of(const struct page *page);
 struct page *memory_take(void);
 /* Makes the next use of the page a minor fault. */
 void memory_fault_first(struct page *page);
-/* The page is evicted, its frame is free. */
+/* Evicts the page and frees its frame. */
 void memory_release(struct page *page);
 
 /* report.c. The functions about single references do nothing unless report_explains. */
@@ -128,7 +129,7 @@ u32 reclaim_surplus(void);
 void process_start(u32 nr_frames);
 /* `count` references of a kind to one page, which take ns together. */
 void process_run(u32 vpage, u32 count, u32 ns, u32 kind);
-/* The process ends: the policy's data of it are freed. */
+/* Ends the process and frees the policy's data of it. */
 void process_end(void);
 
 /* script.c: performs the events on standard input. */

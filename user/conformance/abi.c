@@ -174,7 +174,7 @@ static void die_task_gate(void)
 	__asm__ volatile("int $8");
 }
 
-/* There is no room for the handler's frame. */
+/* The signal kills the process, because its stack has no room for the handler's frame. */
 static void die_without_stack(void)
 {
 	set_handler(SIGALRM, catch, 0);

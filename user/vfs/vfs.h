@@ -10,7 +10,7 @@ int rename2(const char *from, const char *to, int flags);
 
 extern void (*const name_tests[])(void); /* ends with NULL */
 void test_locks(void);
-/* Checks nothing: prints. */
+/* Prints the result of renaming every kind of file onto every other. Checks nothing. */
 void matrix(void);
 
 #endif

@@ -141,7 +141,8 @@ static void measure_random(void)
 	report("random_read_4K", 1);
 }
 
-/* One pass over a file. The cost of checking a word of each page is the program's. */
+/* Reads the file once from its position to its end. Checking a word of each page is part of the
+ * program's own cost. */
 static uint32_t read_pieces(int fd, bool whole)
 {
 	uint32_t page = 0, nr;

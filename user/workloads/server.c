@@ -40,8 +40,8 @@ static void fill(void)
 }
 
 /*
- * Returns the number of wrong words. The record determines which pages of the index are read; the
- * low bits of lab_word would be those of the record's number.
+ * Returns the number of wrong words. The record determines which pages of the index are read, by a
+ * hash without the low bits of lab_word, which would only be those of the record's number.
  */
 static uint32_t serve(uint32_t key, bool update)
 {

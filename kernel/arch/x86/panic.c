@@ -1,6 +1,6 @@
 /*
  * Panic: prints a message, the registers if known, a backtrace and the task, and stops the machine
- * with an exit code for it. A panic inside a panic prints only that.
+ * with an exit code for it. A panic during a panic prints only that it occurred.
  */
 #include "arch/irq.h"
 #include "arch/machine.h"

@@ -34,7 +34,7 @@ bool regs_in_syscall(const struct pt_regs *regs)
 	return regs->trapno == TRAP_SYSCALL;
 }
 
-/* int $0x80 is two bytes long. */
+/* Moves eip back to the int $0x80, which is two bytes long. */
 void regs_restart_syscall(struct pt_regs *regs)
 {
 	regs->ax = regs->orig_ax;

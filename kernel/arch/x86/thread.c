@@ -99,7 +99,8 @@ void __noreturn thread_enter_user(void)
 	enter_user(task_regs(current));
 }
 
-/* The kernel does not change fs and gs, so the CPU still holds prev's values; switched here. */
+/* Also switches fs and gs: the kernel does not change them, so the CPU still holds prev's
+ * values. */
 void thread_switch(struct task_struct *prev, struct task_struct *next)
 {
 	u32 fs, gs;

@@ -56,7 +56,8 @@ static size_t copy_words(void *to, const void *from, size_t n)
 	return left;
 }
 
-/* For large copies. What a missing page leaves over of a piece is copied by words, which may sleep. */
+/* Copies large areas in pieces. If a page is missing, the rest of the piece is copied by words, which
+ * may sleep. */
 static out_of_line int copy_pieces(char *to, const char *from, size_t n)
 {
 	for (size_t piece; n >= WIDE; to += piece, from += piece, n -= piece) {

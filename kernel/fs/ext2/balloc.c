@@ -14,7 +14,7 @@ static int bitmap_read(struct ext2_fs *fs, u32 group, struct buf *map)
 	return buf_read(fs->sb, ext2_group(fs, group)->block_bitmap, map);
 }
 
-/* Returns a free bit in a group's bitmap from `from` on, or end. */
+/* Returns a free bit in a group's bitmap from `from` on, or end. alone: as in ext2_new_blocks. */
 static u32 search(const void *map, u32 from, u32 end, bool alone)
 {
 	u32 bit;

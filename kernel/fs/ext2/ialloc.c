@@ -1,7 +1,8 @@
 /*
  * Choosing a file's inode. A file's inode lies in its directory's group, or one of the next. A
  * directory goes to the group with the most free blocks among those with at least the average
- * number of free inodes. So what is read together lies together, and the rest leaves it room.
+ * number of free inodes. So the files of one directory lie close together, and different
+ * directories lie apart, with room to grow.
  */
 #include "ext2.h"
 

@@ -160,7 +160,7 @@ static int read_record(struct inode *inode)
 	return 0;
 }
 
-/* An unreadable inode has no private part. */
+/* Gives up an inode that cannot be read, and frees its private part. */
 static void bad(struct inode *inode)
 {
 	kfree(inode->private);

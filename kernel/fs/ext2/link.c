@@ -51,7 +51,8 @@ static void drop_link(struct inode *inode)
 	inode_mark_dirty(inode);
 }
 
-/* A directory was removed: . and the name in dir no longer refer to it. */
+/* Corrects the link counts after a directory was removed: . and the name in dir no longer refer to
+ * it. */
 static void drop_dir(struct inode *dir, struct inode *inode)
 {
 	inode->nlink = 0;

@@ -133,7 +133,7 @@ void ext2_group_dirty(struct ext2_fs *fs, u32 group)
 	fs->touched = true;
 }
 
-/* While mounted. */
+/* Operations of a mounted file system. */
 
 static int ext2_sync(struct super_block *sb)
 {
@@ -197,7 +197,7 @@ static void mark_unused(struct ext2_fs *fs)
 		write_state(fs, (fs->state & EXT2_VALID) | (fs->es.state & EXT2_ERROR));
 }
 
-/* From here on the disk is marked as in use. */
+/* Marks the disk as in use. */
 static void mark_used(struct ext2_fs *fs)
 {
 	fs->state = fs->es.state;

@@ -71,7 +71,7 @@ static int cut_slot(struct cut *c, u32 *slot, u32 level, u32 from)
 	return err;
 }
 
-/* Does that for consecutive slots. */
+/* Calls cut_slot for nr consecutive slots. */
 static int cut_slots(struct cut *c, u32 *slot, u32 nr, u32 level, u32 from)
 {
 	u32 bits = level * c->fs->addr_bits, start = from >> bits;

@@ -33,7 +33,7 @@ u64 clock_cycles(void); /* cycles_now(), or the instant of the stop while the cl
 /* Returns true if time is virtual, so that it stops while the host runs something else. */
 bool clock_is_exact(void);
 
-/* The command line has been processed: clock_ns is 0 here. */
+/* Sets clock_ns to 0. Called once, when the command line has been processed. */
 void clock_begin(void);
 
 /* In an exact run the clock stands still from clock_stop() to clock_go(), unless a timer interrupt

@@ -149,7 +149,7 @@ struct block_device *bdev_next(struct block_device *b);
 int bdev_claim(struct block_device *b, const char *holder);
 void bdev_release(struct block_device *b);
 
-/* Totals over all kinds. */
+/* Totals over all kinds of data (enum bio_kind). */
 u64 bdev_requests(const struct block_device *b, bool write);
 u64 bdev_sectors(const struct block_device *b, bool write);
 u64 bdev_wait_ns(const struct block_device *b); /* sum of times from submission to completion */

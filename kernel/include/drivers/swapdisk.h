@@ -17,7 +17,8 @@ u32 swapdisk_find(void);
 
 /* Prints and returns the disk found. Returns NULL for swap=none or a partition. */
 struct block_device *swapdisk_open(void);
-/* The same for a partition, after the partition tables have been read. Returns NULL if swap= names no partition. */
+/* Like swapdisk_open, for a partition; call it after the partition tables have been read. Returns NULL if
+ * swap= names no partition. */
 struct block_device *swapdisk_open_partition(void);
 
 #endif

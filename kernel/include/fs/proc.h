@@ -28,7 +28,7 @@ struct proc_pid_file {
 	void (*show)(struct seq_file *m, struct task_struct *t);
 	/* The inode that the link leads to, without a reference, or NULL. */
 	struct inode *(*target)(struct task_struct *t);
-	/* Of the directory's inode, whose private_id is the pid. */
+	/* A directory: the operations of its inode, whose private_id is the pid. */
 	const struct inode_operations *dir;
 };
 

@@ -315,7 +315,7 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 int vfs_umount(const char *path, bool follow);
 /* Writes back everything dirty and waits. Returns 0 or the first error. */
 int vfs_sync(void);
-/* For the file system of inode. */
+/* Like vfs_sync, but only for the file system of inode. */
 int vfs_syncfs(struct inode *inode);
 int vfs_statfs(struct inode *inode, struct kstatfs *st);
 /* Writes back an open file and its metadata, and waits. */
@@ -398,7 +398,8 @@ static inline void inode_count_writers(struct inode *inode, int n)
 	inode->sb->nr_writers += n;
 }
 
-/* Its data or names have changed: stamps mtime and ctime, which become dates when they are read. */
+/* Call when the inode's data or names have changed: stamps mtime and ctime, which become dates when
+ * they are read. */
 static inline void inode_touch(struct inode *inode)
 {
 	inode->modified = clock_stamp();
@@ -407,7 +408,7 @@ static inline void inode_touch(struct inode *inode)
 		inode_mark_dirty(inode);
 }
 
-/* Its owner, mode or links have changed: stamps ctime. */
+/* Call when the inode's owner, mode or links have changed: stamps ctime. */
 static inline void inode_changed(struct inode *inode)
 {
 	inode->changed = clock_stamp();

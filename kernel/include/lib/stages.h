@@ -16,7 +16,7 @@
  *	mounts    in init's kernel thread, before it opens a file. May sleep.
  *	running   init's program is loaded and runs next
  *	end       the machine is about to power off (power_off_status). May sleep.
- *	report    the last of it: what the run cost. Interrupts are off and the clock stands still.
+ *	report    the last stage: prints what the run cost. Interrupts are off and the clock stands still.
  */
 #ifndef LIB_STAGES_H
 #define LIB_STAGES_H

@@ -17,9 +17,10 @@ struct bootmem_store {
 	u64 end; /* it must lie below this address; 0: anywhere */
 };
 
-/* Sets up the memory map, page tables and zones. From now on boot_alloc works, */
+/* Sets up the memory map, page tables and zones. From then on boot_alloc works, until
+ * bootmem_end. */
 void bootmem_init(const struct bootmem_store *wanted);
-/* until this frees all other frames into the zones. From now on kmalloc works. */
+/* Frees all frames that are not in use into the zones. From then on kmalloc works. */
 void bootmem_end(void);
 
 /* The future references (lib/future.h), if the lab has put them into memory; otherwise NULL. */

@@ -89,13 +89,15 @@ void cache_room(u64 *pages, u64 *left);
 /* Appends data of the boot archive to a file. Returns 0, -EFBIG, -ENOSPC. */
 int cache_append_kernel(struct inode *inode, const void *from, size_t n);
 
-/* Returns a page with a reference, read if necessary: 0, -EINVAL beyond the end, -ENOMEM, -EIO. May sleep. */
+/* Stores a page with a reference, read if necessary. Returns 0, -EINVAL beyond the end, -ENOMEM, -EIO. May
+ * sleep. */
 int cache_get_page(struct inode *inode, u32 index, struct page **page);
 
 /* Call when the file has become shorter (inode->size is already set), before the file system frees
  * blocks. Unmaps and frees the pages beyond the end, and zeroes the rest of the last page. May sleep. */
 void cache_truncate(struct inode *inode, u64 size);
-/* Zeroes the page after the end of a file that is about to grow: a mapping may have written there. */
+/* Zeroes the rest of the last page of a file that is about to grow: a mapping may have written
+ * there. */
 void cache_clear_tail(struct inode *inode);
 /* Frees all pages, clean or not, because the inode is deleted. Sleeps only if it has pages. */
 void cache_drop(struct inode *inode);
@@ -157,14 +159,15 @@ struct mm_struct;
  * *major: the page had to be read. */
 int cache_fault_page(struct inode *inode, u32 index, struct readahead *ahead, struct page **page,
 		     bool *major);
-/* read, write or the kernel found the page in the cache, or loaded it. This and the next three
- * functions are for pages of files with a store. */
+/* Call when read, write or the kernel has found the page in the cache, or loaded it. This and the
+ * next three functions are for pages of files with a store. */
 void cache_note_io(struct page *page);
-/* mm has just mapped the page. */
+/* Call when mm has just mapped the page. */
 void cache_note_fault(struct page *page, struct mm_struct *mm);
 /* May fault-around map this item of the tree for mm? If so, mm becomes the owner of an unowned page. */
 bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
-/* mm has unmapped the page; used: the entry's accessed bit was set. Other mappings may remain. */
+/* Call when mm has unmapped the page; used: the entry's accessed bit was set. Other mappings may
+ * remain. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 /* Call before a shared mapping may write to the page: allocates its blocks and marks it dirty.
  * Returns 0, -ENOSPC, -EIO, or -EAGAIN if the page no longer belongs to the file. May sleep. */
@@ -181,7 +184,8 @@ void cache_evict(struct page *page);
 void cache_protect(struct page *page);
 /* Moves pages in the swap cache for slots first..end - 1 back to their files, and frees the slots. */
 void shmem_unuse(u32 first, u32 end);
-/* Pages of shared memory in the swap area; *sound becomes false if that contradicts the files. */
+/* Returns the number of pages of shared memory in the swap area; *sound becomes false if that
+ * contradicts the files. */
 u32 shmem_nr_swapped(bool *sound);
 
 #endif

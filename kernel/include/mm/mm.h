@@ -155,7 +155,7 @@ int mm_write(struct mm_struct *mm, u32 addr, const void *from, size_t n);
 /* mm/space/filemap.c: empty entries that are not found through a page. They never sleep and need no mm->lock.
  * The first: entries of private regions, copies included, and of holes, from page `first` of the file on. */
 void filemap_unmap_rest(struct inode *inode, u32 first);
-/* A page is added where a hole was, which may have been mapped for reading. */
+/* Unmaps a hole that is mapped for reading, because a page is added in its place. */
 void filemap_unmap_hole(struct inode *inode, u32 index);
 
 /* mm/space/unuse.c: maps, in all address spaces, the pages that are in the swap cache for slots

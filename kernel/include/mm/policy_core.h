@@ -30,7 +30,7 @@ void policy_call_moved(struct page *page, struct mm_struct *to);
 /* Returns a page that the policy owned and that is now isolated, or NULL if there is none. The
  * caller must take a reference at once, before anything else can free the page. */
 struct page *policy_call_select(struct vm_scan *scan);
-/* These two end the isolation. The caller keeps its reference. */
+/* policy_call_putback and policy_call_evicted end the isolation. The caller keeps its reference. */
 void policy_call_putback(struct page *page, enum vm_put why);
 void policy_call_evicted(struct page *page, struct page_id to);
 void policy_call_forget(struct page_id id);

@@ -19,13 +19,14 @@
 
 /* Supplied by each world. */
 
-/* A policy or a guard broke a rule. When this returns, another policy may have been switched on. */
+/* Call when a policy or a guard has broken a rule. When this returns, another policy may have been
+ * switched on. */
 void world_violation(const struct violation *v);
-/* A rule was broken and the machine cannot continue. */
+/* Stops the machine: a rule was broken, and the machine cannot continue. */
 void __noreturn world_stop(const struct violation *v);
-/* A call of select has examined nr pages. */
+/* Call when a call of select has examined nr pages. */
 void world_scanned(u32 nr);
-/* policy_take_over has switched on another policy. */
+/* Called by policy_take_over when it has switched on another policy. */
 void world_switched(void);
 /* Number of selects between two comparisons of the policy's page count with ours; more if pages are many. */
 extern const u32 world_check_every;

@@ -4,9 +4,10 @@
 
 #include "mm/policy_core.h"
 
-/* A fault of current was served by reading a page. Starts a turn if current is starved. */
+/* Call when a fault of current has been served by reading a page. Starts a turn if current is
+ * starved. */
 void starve_note_major(u32 addr);
-/* current, whose turn it is, faults again in user mode. */
+/* Call when current, whose turn it is, faults again in user mode. */
 void starve_fault(u32 addr);
 
 bool starve_others_wait(void);
@@ -18,7 +19,7 @@ static inline bool starve_must_wait(void)
 	return unlikely(starved_mm) && starve_others_wait();
 }
 
-/* The address space ends: ends its turn, if any. */
+/* Ends the turn, if any, of an address space that ends. */
 void starve_mm_exit(struct mm_struct *mm);
 
 #endif

@@ -56,7 +56,7 @@ struct swap_area {
 	struct swap_file *file; /* the file that holds the area; NULL: the area is all of bdev */
 } __attribute__((aligned(64))); /* a power of two: indexing is a shift */
 
-/* The same tables again, by area, offset so that the slot number is the index: map[area][slot]. */
+/* The tables of all areas, offset so that the slot number is the index: map[area][slot]. */
 struct swap_index {
 	struct page **cache[MAX_SWAP_AREAS];
 	u32 *shadow[MAX_SWAP_AREAS];
@@ -79,7 +79,8 @@ void swap_on(struct block_device *bdev);
 /* Implement swapon(2) and swapoff(2) for a disk or a partition. Sleep. Return 0 or the call's -errno. */
 int swap_area_on(struct block_device *bdev, u32 flags);
 int swap_area_off(struct block_device *bdev);
-/* Like the two above, for a file of a file system on a device. -EINVAL if the file has holes. */
+/* Like swap_area_on and swap_area_off, for a file of a file system on a device. -EINVAL if the file
+ * has holes. */
 int swap_file_on(struct inode *inode, u32 flags);
 int swap_file_off(struct inode *inode);
 

@@ -1,7 +1,7 @@
 /*
  * Failure injection: one event fails, the Nth read or write request of a disk, or the Nth
- * allocation. Details in kernel/observe/fail.c. The code of such an event asks here each time, and
- * behaves as if the failure were real.
+ * allocation. Details in kernel/observe/fail.c. The code that performs such an operation asks here
+ * each time whether it is to fail, and then behaves as if the failure were real.
  */
 #ifndef OBSERVE_FAIL_H
 #define OBSERVE_FAIL_H

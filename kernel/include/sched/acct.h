@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) void acct_correct(struct acct_clock
 	a->rss += pages;
 }
 
-/* The resident set grows. One page at a time needs no multiplication. Interrupts are off, unless the
- * task is the one that runs: no interrupt changes its account. */
+/* Call when the resident set grows by `pages`. (One page needs no multiplication.) Interrupts are
+ * off, unless the task is the one that runs: no interrupt changes its account. */
 static inline void acct_resize(struct acct_clock *a, int pages)
 {
 	if (pages == 1)
@@ -99,13 +99,13 @@ static inline u64 acct_switch(struct acct_clock *a, enum acct to)
 	return acct_move(a, a->now, to);
 }
 
-/* The clock stood still for this many cycles. */
+/* Corrects the open interval, in which the clock stood still for this many cycles. */
 static inline void acct_skip(struct acct_clock *a, u64 cycles)
 {
 	a->cycles[a->now] -= cycles;
 }
 
-/* The task is about to wait for a page: ACCT_PAGEWAIT is closed. */
+/* Call when the task is about to wait for a page, while ACCT_PAGEWAIT is closed. */
 static inline void acct_wait_begins(struct acct_clock *a)
 {
 	if (!a->in_fault || a->fault_waited)
@@ -115,7 +115,7 @@ static inline void acct_wait_begins(struct acct_clock *a)
 	a->begin_space = acct_space(a, ACCT_PAGEWAIT, 0);
 }
 
-/* Of a task that is not executing its own code right now. */
+/* Returns the virtual time of a task that is not in user mode now. */
 static inline u64 acct_vtime_cycles(const struct acct_clock *a)
 {
 	return a->cycles[ACCT_USER];

@@ -1,6 +1,7 @@
 /*
- * Who a process is: users, groups. All begin as root. syscall/cred.c has Linux's rules of who may become
- * whom; nothing else is forbidden to a user who is not root, so this is an identity, no protection.
+ * The users and groups of a process. Every process begins as root. syscall/cred.c has Linux's rules on
+ * which ids a process may take; nothing else is forbidden to other users than root, so the ids identify,
+ * but do not protect.
  */
 #ifndef SCHED_CRED_H
 #define SCHED_CRED_H

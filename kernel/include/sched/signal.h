@@ -75,7 +75,7 @@ struct signal_state {
 /* Marks sig pending for t, sent by the kernel, and wakes t if the signal matters to it. irq-safe.
  * sig 0: no effect. */
 void signal_send(struct task_struct *t, int sig);
-/* The same for a signal that a process sends. */
+/* Like signal_send, for a signal that a process sends. */
 void signal_send_from(struct task_struct *t, int sig, u32 sender);
 /* Sends SIGCHLD from a child that has exited. */
 void signal_parent(const struct task_struct *child);

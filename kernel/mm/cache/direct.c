@@ -106,7 +106,8 @@ static long hold_pages(struct transfer *t, u32 bytes)
 	return ready < 0 ? ready : (long)held;
 }
 
-/* The device has written to the page. A page of a shared file may have been cleaned meanwhile. */
+/* Marks a page dirty to which the device has written. A page of a shared file may have been cleaned
+ * meanwhile. */
 static void note_written(struct page *page)
 {
 	if (page_test(page, PG_anon))
@@ -243,7 +244,8 @@ long cache_direct_read(struct file *f, void *user, size_t n, u64 *pos)
 
 /* Writing. */
 
-/* Removes a clean page from the cache; of a device, only if it has no other users. False: it stays. */
+/* Removes a clean page from the cache, but a device's page only if it has no other users. Returns true
+ * if it is gone. */
 static bool drop_page(struct inode *inode, struct page *page)
 {
 	bool gone;

@@ -127,7 +127,7 @@ static out_of_line int get_page(struct inode *inode, u32 index, struct page **pa
 	return 0;
 }
 
-/* For a file without a store. */
+/* cache_get_page for a file without a store. */
 static inline int get_kept(struct inode *inode, u32 index, struct page **page)
 {
 	if (unlikely((u64)index << PAGE_SHIFT >= inode->size))

@@ -46,7 +46,7 @@ static inline bool cache_may_grow(void)
 	return cache_nr_kept < cache_max_kept;
 }
 
-/* The boot archive has been read: sets cache_max_kept. */
+/* Sets cache_max_kept. Called once, when the boot archive has been read. */
 void cache_boot_done(void);
 /* Drops the pages from number `from` on, dirty ones, too. May sleep. */
 void cache_drop_from(struct inode *inode, u32 from);
@@ -78,7 +78,7 @@ void shmem_will_need(struct inode *inode, u32 first, u32 nr);
 void shmem_evict(struct page *page);
 /* Deletes the page or slot at that number. */
 void shmem_drop(struct inode *inode, u32 index, void *item);
-/* The file now ends at size: zeroes the rest of the last page. May sleep. */
+/* Zeroes the rest of the last page of a file that now ends at size. May sleep. */
 void shmem_clear_tail(struct inode *inode, u64 size);
 
 /* copy.c: copy between a HIGHMEM page and user memory. Return 0 or -EFAULT. May sleep. */
@@ -161,7 +161,7 @@ void cache_clean_sectors(struct page *page, u32 sectors);
  * after waiting for that; otherwise they stay dirty. Returns the number of writes begun. May sleep. */
 u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wait);
 
-/* cache_sync for pages first to last. */
+/* Like cache_sync, for pages first to last. */
 int cache_sync_range(struct inode *inode, u32 first, u32 last);
 
 /* Waits until no task is in cache_write_range. Call it after removing the pages, so that none enters. */
@@ -194,24 +194,26 @@ int cache_make_blocks(struct page *page, u32 off, u32 n);
 
 /* ahead.c: what to read ahead. */
 
-/* The page is not resident and `want` pages are needed: returns the number to read, from index on. */
+/* Call when page `index` is not resident and `want` pages are needed. Returns the number to read,
+ * from index on. */
 u32 readahead_miss(struct readahead *ahead, u32 index, u32 want);
-/* The page is used. Returns true if the next window, ahead->start and size, shall be read now. */
+/* Call when page `index` is used. Returns true if the next window, ahead->start and size, shall be
+ * read now. */
 bool readahead_follow(struct readahead *ahead, u32 index);
 
 /* uses.c */
 
 /* writeback.c */
 
-/* A page has become dirty. */
+/* Call when a page has become dirty. */
 void writeback_note(void);
 /* Call after writing to a file: sleeps while too many pages are dirty. */
 void writeback_throttle(struct page_cache *cache);
-/* irq: a write of a page has ended. */
+/* Called in irq context when a write of a page has ended. */
 void writeback_progress(bool written);
 /* Are too many pages dirty, and can this file not be written? Then further writes to it fail. */
 bool writeback_hopeless(const struct page_cache *cache);
-/* A file was read from its device; in laptop_mode, dirty pages are written soon. */
+/* Call when a file was read from its device: in laptop_mode, dirty pages are then written soon. */
 void writeback_disk_runs(void);
 extern struct list_head dirty_caches; /* irq: of page_cache.dirty, the oldest first */
 

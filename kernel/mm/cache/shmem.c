@@ -256,7 +256,7 @@ void shmem_clear_tail(struct inode *inode, u64 size)
 	page_put(page);
 }
 
-/* For swapoff: an area is being switched off. */
+/* Reading pages back for swapoff. */
 
 static void unuse_file(struct inode *inode, u32 first, u32 end)
 {

@@ -90,7 +90,7 @@ static void start_look_timer(void)
 		timer_start(&look_timer, at);
 }
 
-/* The interval has changed: a running timer was set with the old one. */
+/* Starts a running timer again after the interval has changed. */
 static void look_anew(void)
 {
 	timer_stop(&look_timer);
@@ -142,7 +142,8 @@ static struct inode *oldest(u64 now_ns, bool expired)
 	return container_of(cache, struct inode, cache);
 }
 
-/* Pages of the file that remain dirty have their next turn after all other files. */
+/* Writes some pages of the file. Those that remain dirty have their next turn after all other
+ * files. */
 static void write_some(struct inode *inode)
 {
 	struct page_cache *cache = &inode->cache;

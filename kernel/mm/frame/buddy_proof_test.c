@@ -119,7 +119,7 @@ static bool is_free(u32 i, u32 order)
 	return true;
 }
 
-/* The order of the largest free block that contains frame i. */
+/* Returns the order of the largest free block that contains frame i. */
 static u32 around(u32 i)
 {
 	u32 order = 0;

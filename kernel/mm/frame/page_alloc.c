@@ -78,7 +78,7 @@ static struct page *prepare(struct page *page, gfp_t gfp, u32 order)
 	return page;
 }
 
-/* The reserve that this caller may go down to: a watermark, or -1 for all of it. */
+/* Returns the reserve that this caller may go down to: a watermark, or -1 for all of it. */
 static int reserve_mark(gfp_t gfp)
 {
 	if (gfp & GFP_RESERVE || current->flags & (TF_RECLAIM | TF_WRITING | TF_OOM_VICTIM))

@@ -77,7 +77,8 @@ static u32 left_over(const struct kmem_cache *c, u32 order, u32 n)
 	return (PAGE_SIZE << order) - n * c->size - (c->off_slab ? 0 : descriptor_size(n));
 }
 
-/* The smallest block that holds an object and, if FIT_ORDER permits, wastes less than an eighth. */
+/* Returns the order of the smallest block that holds an object and, if FIT_ORDER permits, wastes
+ * less than an eighth. */
 static int choose_order(struct kmem_cache *c)
 {
 	u32 order, n;

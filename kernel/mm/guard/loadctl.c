@@ -13,11 +13,11 @@
  * System, 1996, section 5.12; vm/vm_glue.c: swapout_threads, scheduler.)
  *
  *	out   a process that has slept for more than long_idle_ms, the longest sleeper first; else, of the
- *	      four with the most resident pages, the one that has been in memory longest. None is suspended
- *	      while the processes that are in demand no more than the available frames, none that was let
- *	      in less than stay_ms ago, and one always remains.
+ *	      four with the most resident pages, the one that has been in memory longest. No process is
+ *	      suspended while all in memory together demand no more than the available frames, none
+ *	      that came back less than stay_ms ago, and never the last one.
  *	in    when free memory and the demand of the running processes leave room for it; the process that
- *	      has been out longest is first; after out_ms it comes in even without room (BSD: its
+ *	      has been out longest is first. After out_ms it comes back even without room (BSD: its
  *	      priority grows with the time that it has been out), and another process is suspended.
  *
  * Left out: the u-area and kernel stack, which BSD swaps, too; nice values in the choice.
@@ -92,7 +92,7 @@ static struct mm_struct *longest_sleeper(void)
 	return found;
 }
 
-/* Returns the number of processes that are in and have more resident pages. */
+/* Returns the number of processes in memory that have more resident pages. */
 static u32 rank(struct mm_struct *of)
 {
 	u32 n = 0;
@@ -115,7 +115,8 @@ static bool has_stayed(struct mm_struct *mm)
 	return !data(mm)->since_ns || older_than(data(mm)->since_ns, stay_ms);
 }
 
-/* Of the largest, returns the one in longest. NULL: all came just now, or only one wants to run. */
+/* Of the largest processes, returns the one in memory longest. NULL: all came just now, or only one
+ * wants to run. */
 static struct mm_struct *largest(void)
 {
 	struct mm_struct *found = NULL;

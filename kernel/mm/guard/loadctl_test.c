@@ -20,7 +20,7 @@ u64 vm_idle(void)
 	return idle_now;
 }
 
-/* A second in which memory is short, all processes fault, and none runs. */
+/* Lets a second pass in which memory is short, all processes fault, and none runs. */
 static void short_second(void)
 {
 	for_each_process(mm) loadctl.fault(mm);

@@ -9,7 +9,8 @@
 
 #define NR 3
 
-/* Processes with 20, 50 and 30 pages, in consecutive frames, all active; every second is dirty. */
+/* Starts processes with 20, 50 and 30 pages, in consecutive frames, all active, every second
+ * dirty. */
 static void start(u32 nr)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };

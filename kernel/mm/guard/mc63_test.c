@@ -8,7 +8,7 @@
 #define NR 3
 #define FRAMES 100
 
-/* Three processes with 20, 50 and 30 pages, in consecutive frames, all used. */
+/* Starts three processes with 20, 50 and 30 pages, in consecutive frames, all used. */
 static void start(void)
 {
 	static const u32 rss[NR] = { 20, 50, 30 };

@@ -11,7 +11,7 @@
 
 static struct mm_struct *modest;
 
-/* The processes differ in demand, not in resident pages. */
+/* The demand of a process: the processes differ in it, not in resident pages. */
 u32 mm_demand(struct mm_struct *mm)
 {
 	return mm == modest ? EACH : 3 * EACH;

@@ -14,8 +14,9 @@
  * seen. The run queue of a machine that thrashes is often empty, and a policy that gives up pages
  * readily never gets to priority 3: NAME.below=13 makes the guard act always.
  *
- * His mark_page_accessed is VM_TOUCH_IO, a use that is reported to the policy. 2q and useonce do
- * what that function does, mglru does what it does in Linux; clock and fifo ignore it.
+ * Where the patches call mark_page_accessed, the guards report VM_TOUCH_IO, a use that is reported
+ * to the policy. 2q and useonce then do what that function does in Linux 3.0, mglru what it does in
+ * 6.1; clock and fifo ignore the report.
  */
 #ifndef MM_GUARD_MC7_H
 #define MM_GUARD_MC7_H

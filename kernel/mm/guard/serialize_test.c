@@ -64,7 +64,8 @@ static void start_with(u32 nr_processes)
 		core_mm_new();
 }
 
-/* A process with 60 of 80 pages runs and reads back what it lacks; another with 30 waits. */
+/* Starts two processes: one has 60 of its 80 pages, runs, and reads back the others; one with 30
+ * waits. */
 static void start(void)
 {
 	start_with(2);
@@ -105,7 +106,7 @@ KTEST(serialize, no_more_is_read_than_is_lacking)
 	end();
 }
 
-/* A window in which every process had to read pages and the processor was idle. */
+/* Lets a window pass in which every process has to read pages and the processor is idle. */
 static void all_fault(void)
 {
 	for (u32 i = 0; core_mm(i); i++)

@@ -120,7 +120,7 @@ static void enlist(struct page *page)
 	linux20_mm(mm)->nr++;
 }
 
-/* mm: the process whose tree holds the page; NULL: the page is in the cache. */
+/* Takes the page out of mm's tree or, with mm NULL, out of the list `cache`. */
 static void delist(struct page *page, struct mm_struct *mm)
 {
 	if (mm) {

@@ -97,7 +97,7 @@ static void enlist(struct page *page)
 	linux22_mm(mm)->nr++;
 }
 
-/* mm: the process whose tree holds the page; NULL: the page is in the cache. */
+/* Takes the page out of mm's tree or, with mm NULL, out of the list `cache`. */
 static void delist(struct page *page, struct mm_struct *mm)
 {
 	if (mm) {
@@ -162,7 +162,8 @@ static bool test_and_clear_used(struct page *page)
 	return used;
 }
 
-/* passed: receives the first page that was passed because it was used, unless it is already set. */
+/* May this page be evicted? If not, because it was used, *passed is set to it, unless it is set
+ * already. */
 static bool may_go(struct vm_scan *scan, struct page *page, struct page **passed)
 {
 	if (!vm_eligible(scan, page))
@@ -174,7 +175,7 @@ static bool may_go(struct vm_scan *scan, struct page *page, struct page **passed
 	return false;
 }
 
-/* Goes once round the pages mapped by no process. */
+/* Looks once at each page that no process maps. Returns a page to evict, or NULL. */
 static struct page *shrink_mmap(struct vm_scan *scan, struct page **passed)
 {
 	for (u32 left = nr_cached; left && vm_scan_more(scan); left--) {

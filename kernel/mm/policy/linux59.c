@@ -70,7 +70,7 @@ static struct lru {
 	bool deactivate;   /* in this round, active pages move down */
 } lru[NR_KINDS];
 
-/* What is left of a round of looking at pages. */
+/* The current round: how many pages of each list are still to be looked at. */
 static struct round {
 	u32 left[NR_KINDS][NR_LISTS];
 	u32 turn, batch; /* the list in turn (kind * 2 + list), and its pages left in this turn */
@@ -248,7 +248,7 @@ static void linux59_moved(struct page *page, struct mm_struct *from, struct mm_s
 		mark_page_accessed(linux59_data(page));
 }
 
-/* The number of active pages allowed for each inactive page: 1, or more from 1 GiB on. */
+/* Has a kind more active pages than its inactive ones allow: 1 for each, or more from 1 GiB on? */
 static bool inactive_is_low(enum kind kind)
 {
 	u32 gib = nr_of(kind) >> 18, ratio = 1;

@@ -101,7 +101,7 @@ static bool tiers_refault(enum kind kind, u32 min_seq, struct page_id from)
 	return recent;
 }
 
-/* min_seq of this kind has gone up. */
+/* Call when min_seq of this kind has gone up: starts new counts, and halves the old ones. */
 static void tiers_carry_over(enum kind kind)
 {
 	for (struct tier *t = tiers[kind]; t < &tiers[kind][NR_TIERS]; t++) {

@@ -87,7 +87,7 @@ static void pff_mm_init(struct mm_struct *mm)
 	pff_mm(mm)->fault_us = mm_vtime(mm) / 1000;
 }
 
-/* mm: the process of the page; NULL: none. */
+/* Adds the page to the pages of process mm, if any (NULL: none). */
 static void join_set(struct pff_page *p, struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&p->of_set);

@@ -130,7 +130,8 @@ static struct page *due_page(struct vm_scan *scan)
 	return NULL;
 }
 
-/* The process is between at and ahead: the page's next use may be there, too. */
+/* Prepares the eviction of a page and returns it. If the string has a use of the page between at
+ * and ahead, goes back to that use: the process may not have made it yet. */
 static struct page *give_back(struct page *page)
 {
 	struct min_page *d = min_data(page);

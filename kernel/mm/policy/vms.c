@@ -104,7 +104,7 @@ static void vms_mm_init(struct mm_struct *mm)
 	INIT_LIST_HEAD(&vms_mm(mm)->set);
 }
 
-/* mm: the process whose set holds the page, if it is in a set. */
+/* Takes the page off its list, or out of the set of mm. */
 static void delist(struct vms_page *p, struct mm_struct *mm)
 {
 	list_del(&p->node);
@@ -134,7 +134,8 @@ static void shelve(struct page *page)
 	}
 }
 
-/* The process's next use is a fault now. A bit set later means that it was used (see putback). */
+/* Moves the page to a list. The process's next use is a fault now; a bit set later means that it
+ * was used (see putback). */
 static void leave_set(struct page *page)
 {
 	delist(vms_data(page), page_mm(page));

@@ -190,7 +190,7 @@ static u32 active_claims(void)
 	return sum;
 }
 
-/* The process will need its resident pages again, even if its working set was never measured. */
+/* Makes a process wait. It claims at least its resident pages, measured as in use or not. */
 static void suspend(struct mm_struct *mm)
 {
 	struct ws_mm *w = ws_mm(mm);
@@ -278,7 +278,7 @@ static bool ws_may_run(struct mm_struct *mm)
 
 /* Which page to evict. */
 
-/* The page was used after all. If its own process did not run, another one used it. */
+/* Keeps a page that was used: as shared if its own process did not run, so that another used it. */
 static void keep(struct page *page)
 {
 	struct mm_struct *mm = page_mm(page);

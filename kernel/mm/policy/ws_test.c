@@ -136,7 +136,8 @@ KTEST(ws, overflow_stops_who_was_activated_last)
 	core_stop();
 }
 
-/* a and b together exceed memory; b has been stopped, and all its pages evicted. */
+/* Starts processes a and b, which together exceed memory; b has been stopped, and all its pages
+ * evicted. */
 static void stop_b(struct mm_struct **a, struct mm_struct **b)
 {
 	defaults();

@@ -108,7 +108,7 @@ KTEST(wsclock, page_that_changed_hands_while_it_was_written_counts_as_used)
 
 static struct mm_struct *first_of_two, *last_of_two;
 
-/* The working sets of two processes fill memory. */
+/* Starts two processes whose working sets fill memory. */
 static void start_full(void)
 {
 	core_start(&wsclock, 64);

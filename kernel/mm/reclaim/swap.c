@@ -19,7 +19,7 @@ static void slot_released(u32 slot)
 	policy_call_forget(id);
 }
 
-/* No entry names the slot any more. */
+/* Frees a slot that no entry names any more, unless it is cached. */
 static out_of_line void release_unless_cached(u32 slot)
 {
 	if (!swap_cached(slot))

@@ -83,7 +83,7 @@ static int read_batch(struct swap_area *a, u32 *place)
 	return nr < max && *place < a->nr ? -ENOMEM : err;
 }
 
-/* The remaining slots are in use by reclaim, or came into use during the scan. */
+/* Waits because the remaining slots are in use by reclaim, or came into use during the scan. */
 static void wait_for_reclaim(void)
 {
 	if (reclaim_nr_writing())

@@ -93,7 +93,7 @@ A_POLICY(plain, );
 
 static struct mm_struct *a, *b;
 
-/* Every second page belongs to a, and all have the policy's mark. */
+/* Starts with every second page owned by process a, and with the policy's mark on all pages. */
 static void start(const struct vm_policy *policy)
 {
 	nr_held = 0;

@@ -66,7 +66,7 @@ static int make_writable(struct fault *f)
 	return 0;
 }
 
-/* For a file with a store: the first write to a page since it was clean. */
+/* Handles the first write to a page of a file with a store since the page was clean. */
 static int write_stored(struct fault *f, struct page *page)
 {
 	pte_t entry = *f->pte;

@@ -11,7 +11,7 @@
 
 static long range; /* address in the test's address space */
 
-/* An address space with NR_PAGES untouched pages, for current, which is a kernel thread without one. */
+/* Gives current, a kernel thread, an address space with NR_PAGES untouched pages. */
 static struct mm_struct *begin(void)
 {
 	struct mm_struct *mm = mm_create();

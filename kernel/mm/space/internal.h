@@ -21,8 +21,8 @@ int vma_split_at(struct mm_struct *mm, u32 addr);
 u32 vma_find_hole(struct mm_struct *mm, u32 len);
 /* Moves the end of a region that has free space after it, or the start of a stack. */
 void vma_resize(struct vm_area_struct *vma, u32 start, u32 end);
-/* The region's pages are known by addresses that lie `pages` below theirs (mm/rmap.h). At most once, for a
- * new region. */
+/* Records that the region's pages are numbered by addresses that lie `pages` below theirs (mm/rmap.h).
+ * Call it at most once, for a new region. */
 void vma_set_moved(struct vm_area_struct *vma, u32 pages);
 void vma_init_cache(void);
 

@@ -20,8 +20,8 @@ void tally_settle(struct mm_struct *mm, const struct tally *t)
 	mm->count.swapents += t->swap;
 }
 
-/* mm gives up a frame that no entry maps any more, but that is still referenced: by the swap cache,
- * reclaim or swapoff, all of which may outlive mm. One reference is the caller's. */
+/* Disowns for mm a frame that no entry maps any more, but that is still referenced: by the swap
+ * cache, reclaim or swapoff, all of which may outlive mm. One reference is the caller's. */
 static void leave_to_others(struct mm_struct *mm, struct page *page)
 {
 	swap_cache_release(page);

@@ -65,7 +65,7 @@ static void clear_young(struct rmap_entry *e, void *arg)
 	seen->used |= test_and_clear_young(seen->page, e->mm, e->addr, e->pte);
 }
 
-/* For a page with several entries. */
+/* page_referenced for a page with several entries. */
 static out_of_line bool walk_and_clear(struct page *page)
 {
 	struct seen seen = { page, false };

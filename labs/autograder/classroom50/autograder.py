@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Classroom 50 runs for each submission, in the student's checkout: it leaves result.json and release-body.md.
 
-Lay it into CLASSROOM/autograders/ASSIGNMENT/, where ASSIGNMENT is the name of the lab. It needs a built tree on the
+Copy it to CLASSROOM/autograders/ASSIGNMENT/, where ASSIGNMENT is the name of the lab. It needs a built tree on the
 runner, TIDEMARK (/opt/tidemark), and hidden tests, if there are any, in TIDEMARK_SECRET (/opt/tidemark-secret). Both
 hold what students must not have: use a runner of your own, not a public container.
 """

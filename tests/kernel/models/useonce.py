@@ -36,7 +36,7 @@ class Model:
         return was
 
     def shrink_active(self) -> None:
-        """Its oldest pages become inactive, if there are too many."""
+        """The oldest active pages become inactive, if there are too many active ones."""
         for _ in range(BATCH):
             if len(self.active) <= len(self.inactive):
                 return

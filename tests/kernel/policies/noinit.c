@@ -1,4 +1,4 @@
-/* Its init fails. */
+/* Fails in its init hook. */
 #include "base.h"
 
 static int noinit_init(void)

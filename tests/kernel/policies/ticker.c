@@ -1,4 +1,4 @@
-/* Its tick always asks to be called again. */
+/* Requests in each tick that tick be called again at once. */
 #include "base.h"
 
 static bool ticker_tick(void)

@@ -1,5 +1,6 @@
 /*
- * altstack: alternative signal stacks, and the mask of processors. Linux must report no failures, either.
+ * altstack: alternative signal stacks, and the mask of processors. On Linux, too, this must report no
+ * failures.
  */
 #include "check.h"
 #include "lab.h"

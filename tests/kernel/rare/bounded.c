@@ -1,6 +1,6 @@
 /*
- * bounded: resource limits that limit. Each is lowered in a child, since lowering the hard limit is for good. Linux
- * must report no failures, either.
+ * bounded: the resource limits that are enforced. Each is lowered in a child, since a lowered hard limit cannot be
+ * raised again. On Linux, too, this must report no failures.
  */
 #include "check.h"
 #include "lab.h"
@@ -25,7 +25,7 @@ static void count(int signal)
 	nr_signals++;
 }
 
-/* Runs the checks of a child, which end in its status. */
+/* Runs checks in a child, whose status says whether any failed. */
 static void in_child(void (*checks)(void))
 {
 	int status = 0, pid = fork();

@@ -1,6 +1,6 @@
 /*
  * corners: calls at their limits: names that are too long, no free descriptor, a signal at the wrong
- * moment. As for abi, Linux is the reference: there it must report no failures, either.
+ * moment. As with abi, Linux is the reference: run there, this must report no failures, either.
  */
 #include "check.h"
 #include "lab.h"
@@ -138,7 +138,7 @@ static void test_no_descriptor_left(void)
 	_exit(nr_failures != 0);
 }
 
-/* What another process sees of a lock after its end and then its beginning are unlocked. */
+/* Unlocks the end and then the beginning of a lock: what does another process see of it? */
 static void test_locks(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = 10, .l_len = 20 };
@@ -239,7 +239,7 @@ static void test_handler_for_once(void)
 	CHECK(WTERMSIG(status_of(pid)) == SIGUSR1);
 }
 
-/* The remaining time of a sleep that a signal interrupts. */
+/* A sleep that a signal interrupts returns the remaining time. */
 static void test_rest_of_a_sleep(void)
 {
 	struct {

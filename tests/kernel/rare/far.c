@@ -1,7 +1,7 @@
 /*
- * far: far calls and returns, whose stack accesses are a program's accesses like any other. An invalid stack
- * leads to SIGSEGV; if its page is not present, or not yet the program's own copy, it is brought in first.
- * As for corners, it must report no failures on Linux, either.
+ * far: far calls and returns access the stack as other instructions do. An invalid stack leads to SIGSEGV; a
+ * page of the stack that is not present, or not yet the program's own copy, is brought in first. On Linux,
+ * too, this must report no failures.
  */
 #include "check.h"
 #include "lab.h"
@@ -30,7 +30,8 @@ struct {
 	uint16_t selector;
 } far_target = { far_entry, 0 };
 
-/* Without lcall on the kernel's memory: QEMU before 9.1 would write there (docs/reference/limits.md). */
+/* Invalid stacks. lcall with a stack in the kernel's memory is left out: QEMU before 9.1 would write
+ * there (docs/reference/limits.md). */
 static const struct {
 	void (*run)(void *stack);
 	uintptr_t stack;
@@ -54,7 +55,7 @@ static void test_wrong_stack(void)
 	}
 }
 
-/* Displaces everything that is mapped with other memory. */
+/* Evicts all resident pages by filling other memory. */
 static void evict(void)
 {
 	char *others = lab_map(OTHERS);
@@ -70,7 +71,8 @@ static void put_frame(uintptr_t *stack)
 	stack[2] = FLAGS;
 }
 
-/* Calls downwards from the middle of a page, as its first write at all, or its first after an eviction. */
+/* Makes a far call with the stack pointer in the middle of a page. The call is the first write to the
+ * page, or the first since a fork. */
 static void call_on(uintptr_t *page)
 {
 	uintptr_t *top = page + 512;

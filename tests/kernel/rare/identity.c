@@ -1,6 +1,6 @@
 /*
- * identity: who a process is, and whom it may become. Linux must report no failures, either; there only root can make
- * most of the checks.
+ * identity: the user and group ids of a process, and which ids it may take. On Linux, too, this must report no
+ * failures; only root can make most of the checks there.
  */
 #include "check.h"
 #include "lab.h"

@@ -101,7 +101,7 @@ static void test_growth_past_a_neighbour(void)
 	CHECK(!munmap(at + PAGES * PAGE, PAGES * PAGE) && !munmap(moved, 3 * PAGES * PAGE));
 }
 
-/* Parent and child share pages, move them to different places, and see each other's writes never. */
+/* Parent and child share pages, move them to different places, and never see each other's writes. */
 static void test_relatives(void)
 {
 	char *at = map(PAGES, MAP_PRIVATE | MAP_ANONYMOUS, -1), *old = at;
@@ -206,7 +206,8 @@ static void test_errors(void)
 	CHECK(!munmap(at, 4 * PAGE));
 }
 
-/* What lay at the destination goes, also when only a part of it is covered; a locked region stays locked. */
+/* mremap unmaps what lay at the destination, also if it covers only a part of a region; a locked region
+ * stays locked. */
 static void test_replaced_and_locked(void)
 {
 	char *at = map(4, MAP_PRIVATE | MAP_ANONYMOUS, -1);

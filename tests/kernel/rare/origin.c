@@ -1,6 +1,5 @@
 /*
- * origin: what a handler with SA_SIGINFO learns about a signal's origin. As for corners, it must report no failures on
- * Linux, either.
+ * origin: what a handler with SA_SIGINFO learns about a signal's origin. On Linux, too, this must report no failures.
  */
 #include "check.h"
 #include "lab.h"

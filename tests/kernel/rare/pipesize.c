@@ -1,4 +1,5 @@
-/* pipesize: the size of a pipe, read and changed while there are data in it. Linux must report no failures, either. */
+/* pipesize: the size of a pipe, read and changed while there are data in it. On Linux, too, this must report
+ * no failures. */
 #include "check.h"
 #include "lab.h"
 #include <fcntl.h>
@@ -63,7 +64,7 @@ static void fuller(void)
 	FAILS(take(1), EAGAIN);
 }
 
-/* With data that begin in the middle of a page. */
+/* Changes the size of a pipe whose data begin in the middle of a page. */
 static void shifted(void)
 {
 	for (int size = 1; size <= 64; size *= 2) {
@@ -87,7 +88,7 @@ static void small_again(void)
 	CHECK(take(2 * PAGE) == 2 * PAGE);
 }
 
-/* A writer that waits for room gets it. */
+/* A larger size wakes a writer that waits for room. */
 static void room_for_a_writer(void)
 {
 	int flags = fcntl(ends[1], F_GETFL), status;

@@ -1,6 +1,7 @@
 /*
- * rare: system calls that no other program here makes. As for abi, Linux is the reference: there it must report no
- * failures, either. Where kernels may answer in several ways, this checks what the answers have in common.
+ * rare: system calls that no other program here makes. As with abi, Linux is the reference: run there, this must
+ * report no failures, either. Where kernels may answer in several ways, this checks what the answers have in
+ * common.
  */
 #include "check.h"
 #include "lab.h"
@@ -168,7 +169,8 @@ static void test_files(void)
 	CHECK(!chdir("/") && !close(fd) && !close(dir));
 }
 
-/* Buffers that are not mapped; with much memory the file's page lies in high memory. */
+/* Reads and writes with buffers that are not mapped; with much memory the file's page lies in high
+ * memory. */
 static void test_nowhere(void)
 {
 	int fd = open("/tmp/nowhere", O_RDWR | O_CREAT | O_TRUNC, 0700);
@@ -211,7 +213,8 @@ static void test_addresses(void)
 	CHECK(!munmap(at, 2 * PAGE) && !munmap(below, PAGE));
 }
 
-/* The locks of programs older than files of 2 GiB; also their call numbers, which the C library has changed. */
+/* Locks with the 32-bit structure of old programs, by fcntl's old call number, which the C library no longer
+ * uses. */
 static void test_old_locks(void)
 {
 	enum { GETLK = 5, SETLK };

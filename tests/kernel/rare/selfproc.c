@@ -1,6 +1,6 @@
 /*
- * selfproc: what a process finds about itself in /proc, and its descriptors there. Linux must report no failures,
- * either.
+ * selfproc: the files of /proc about the process that reads them, and the links to its descriptors. On Linux,
+ * too, this must report no failures.
  */
 #include "check.h"
 #include "lab.h"
@@ -96,7 +96,8 @@ static void modes_of_links(void)
 	close(fds[1]);
 }
 
-/* Both ends can be opened again, and count. */
+/* Both ends of a pipe can be opened again; reads and writes treat the new ends like the first
+ * ones. */
 static void ends_of_a_pipe(void)
 {
 	int fds[2], in, out, both;
@@ -119,7 +120,8 @@ static void ends_of_a_pipe(void)
 	close(both);
 }
 
-/* Its other end was closed before: opening does not wait, as it would with a FIFO. */
+/* Opens one end of a pipe whose other end is closed: this does not wait, as it would with a
+ * FIFO. */
 static void end_that_is_left(void)
 {
 	int fds[2], again;
@@ -182,7 +184,7 @@ static void listing(void)
 	FAILS(unlink("/proc/self/fd/1"), EPERM);
 }
 
-/* A link of another process; after its end there is none. */
+/* Reads a link of another process, which does not exist any more after that process has ended. */
 static void of_a_child(void)
 {
 	int to_child[2], from_child[2], status;
@@ -207,7 +209,7 @@ static void of_a_child(void)
 	}
 }
 
-/* AT_EMPTY_PATH without a descriptor: the working directory. */
+/* AT_EMPTY_PATH with AT_FDCWD means the working directory. */
 static void empty_path(void)
 {
 	struct stat st, same;
@@ -262,7 +264,7 @@ static void about_the_machine(void)
 	CHECK(slurp("/proc/sys/kernel/random/boot_id") == 37);
 }
 
-/* The names in /dev. */
+/* Opens and reads the links to descriptors in /dev. */
 static void names_of_descriptors(void)
 {
 	int fd = open("/dev/fd/1", O_WRONLY);
@@ -273,7 +275,7 @@ static void names_of_descriptors(void)
 	CHECK(readlink("/dev/stdin", path, sizeof(path)) == 15 && !strcmp(path, "/proc/self/fd/0"));
 }
 
-/* The second of the two programs: its arguments and environment are known. */
+/* Runs when selfproc executes itself, with known arguments and environment. */
 static int second(void)
 {
 	CHECK(slurp("/proc/self/cmdline") == 18 && !memcmp(text, "selfproc\0again\0\0x", 18));

@@ -1,7 +1,8 @@
 /*
- * sysenter: the instruction executed directly, anywhere and with any registers. The kernel takes the program's ebp for
- * its stack, reads the sixth argument from there, and returns into the vDSO, behind int $0x80, which pops ebp, edx and
- * ecx and returns. The library's own call is compared with int $0x80 where a signal interrupts it.
+ * sysenter: a program executes the instruction directly, anywhere and with any registers. The kernel takes the
+ * program's ebp for its stack, reads the sixth argument from there, and returns into the vDSO, behind int $0x80, which
+ * pops ebp, edx and ecx and returns. The vDSO's own system call is interrupted by signals, and must behave as int
+ * $0x80 does.
  */
 #include "check.h"
 #include "lab.h"
@@ -20,7 +21,7 @@ enum {
 	TURNS = 200
 };
 
-/* What is loaded before sysenter, and found after it. ebp: 0 means the frame that returns. */
+/* The registers before sysenter and after it. ebp 0: the address of the frame for the return. */
 struct state {
 	long eax, ebx, ecx, edx, esi, edi, ebp, esp, flags;
 };
@@ -28,7 +29,8 @@ struct state {
 struct state in, out; /* accessed by enter(), too */
 static volatile sig_atomic_t traps;
 
-/* Loads `in`, with a frame on the stack for the return, and stores `out`. */
+/* Loads the registers from `in`, pushes a frame for the return, executes sysenter, and stores the
+ * registers in `out`. */
 void enter(void);
 __asm__(".text\n"
 	"enter:	pusha\n"
@@ -75,7 +77,7 @@ __asm__(".text\n"
 	"saved_esp:	.long 0\n"
 	".text\n");
 
-/* A call through the library, as C libraries make it. */
+/* Makes a system call at the address in AT_SYSINFO, as C libraries do. */
 static long vsyscall(long nr, long a, long b, long c)
 {
 	static void *entry;
@@ -149,7 +151,7 @@ static void test_flags(void)
 	}
 }
 
-/* The library's call with data segments that the kernel must replace. */
+/* Makes a system call through the vDSO with data segments that the kernel must replace. */
 static void test_segments(void)
 {
 	static void *entry;

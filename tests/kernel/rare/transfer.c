@@ -1,6 +1,6 @@
 /*
- * transfer: sendfile, copy_file_range, msync, mincore and waitid, by their numbers. Linux must report no failures,
- * either.
+ * transfer: sendfile, copy_file_range, msync, mincore and waitid, by their numbers. On Linux, too, this must
+ * report no failures.
  */
 #include "check.h"
 #include "lab.h"

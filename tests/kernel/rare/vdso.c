@@ -1,8 +1,8 @@
 /*
  * vdso: the kernel's library in each program. Finds it as a C library does, by AT_SYSINFO_EHDR, its symbol table and
- * their versions; compares its clocks with the system calls; and treats it like other memory: unmapped, written,
- * inherited. As for corners, it must report no failures on Linux, either. With READINGS it only reads the clock so often,
- * by the function of this kernel's library that the others use, and prints a number that depends on each reading.
+ * the symbols' versions; compares its clocks with the system calls; and unmaps it, writes to it and forks, as with
+ * other memory. On Linux, too, this must report no failures. With READINGS it only reads the TSC READINGS times, by the
+ * library's read_cycles, and prints a number that depends on each reading.
  */
 #include "check.h"
 #include "lab.h"
@@ -35,7 +35,7 @@ static struct {
 static const char *image;
 static uintptr_t clock_page, clock_end, library_end;
 
-/* The C library itself may use the vDSO for its calls. */
+/* Makes a system call by int $0x80, since the C library may use the vDSO. */
 static long call(long nr, long a, long b, long c)
 {
 	long result;
@@ -116,7 +116,8 @@ static long long ns_of(const long long ts[2])
 	return ts[0] * 1000000000 + ts[1];
 }
 
-/* The clock never goes back, whichever way it is read. *most: the longest time between two readings. */
+/* Reads the clock in every way, one after the other: it must never go back. *most: the longest time
+ * between two readings. */
 static long long read_in_turn(unsigned clock, long long before, long long *most)
 {
 	long long ts[2], now;
@@ -313,7 +314,7 @@ static void test_memory(void)
 	CHECK(!memcmp(image, ELFMAG, SELFMAG));
 }
 
-/* The copies of a child are its own, and its child's. */
+/* A child has working copies of the library's pages, and so has its child: forks `depth` times. */
 static void fork_again(void *depth)
 {
 	long long ts[2];

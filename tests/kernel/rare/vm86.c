@@ -1,7 +1,7 @@
 /*
- * vm86: iret with the flag VM, which no program may set, but which QEMU sets nevertheless: the program is then in
- * virtual-8086 mode. Everything it does there ends in SIGSEGV, and it is in its own mode again.
- * As for corners, it must report no failures on Linux, either.
+ * vm86: a program's iret must not set the flag VM, but QEMU lets it: the program is then in virtual-8086 mode.
+ * Whatever it does there, it gets SIGSEGV, and its handler runs in 32-bit mode again. On Linux, too, this must
+ * report no failures.
  */
 #include "check.h"
 #include "lab.h"

@@ -1,5 +1,6 @@
 /*
- * waiting: select, pselect6 and ppoll, by their numbers. Linux must report no failures, either.
+ * waiting: select, pselect6 and ppoll, by their numbers. On Linux, too, this must report no
+ * failures.
  */
 #include "check.h"
 #include "lab.h"
@@ -146,7 +147,8 @@ static void on_alarm(int signal)
 	blocked_in_handler = sigismember(&mask, SIGUSR1);
 }
 
-/* SIGALRM is blocked but for the time of the call, SIGUSR1 in it. The handler sees the mask of the call. */
+/* The mask of a call unblocks SIGALRM and blocks SIGUSR1 while the call waits. SIGALRM's handler still runs
+ * with that mask. */
 static void mask_of_the_call(void)
 {
 	uint64_t mask = 1u << (SIGUSR1 - 1);

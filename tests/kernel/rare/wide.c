@@ -1,6 +1,6 @@
 /*
- * wide: large copies between the kernel and memory that is aligned in no way, partly missing, or not there at all, by
- * processes that keep values in SSE registers meanwhile. As for corners, it must report no failures on Linux, either.
+ * wide: large copies between the kernel and memory that is unaligned, or of which some or all pages are missing, by
+ * processes that keep values in SSE registers meanwhile. On Linux, too, this must report no failures.
  */
 #include "check.h"
 #include "lab.h"
@@ -32,7 +32,7 @@ static bool registers_hold(uint32_t value)
 	return true;
 }
 
-/* Reads to fresh pages, and writes from them, at offsets that no alignment suits. */
+/* Reads into new pages, and writes from them, at unaligned offsets. */
 static void copy_both_ways(int fd, uint32_t round)
 {
 	uint32_t offset = round * 37 % 61, length = BYTES - round * 511 % PAGE;
@@ -52,7 +52,7 @@ static void copy_both_ways(int fd, uint32_t round)
 	CHECK(!close(pair[0]) && !close(pair[1]) && !munmap(pages, BYTES + PAGE));
 }
 
-/* The second page is missing for good: what lies before it is copied. */
+/* Reads into two pages, the second of which may not be accessed: the bytes before it are copied. */
 static void copy_to_an_edge(int fd)
 {
 	unsigned char *pages = lab_map(2);

@@ -242,7 +242,7 @@ static void *draw_times(char letter)
 	return words;
 }
 
-/* The same with 64-bit words. */
+/* Draws times as draw_times does, but with 64-bit words. */
 static void *draw_long_times(void)
 {
 	static uint32_t words[8];

@@ -31,8 +31,9 @@ NEVER = (
     r"Assertion.*|ASSERT.*",
     r"slab: .*(?:poison|corrupt).*",
 )
-# These too, unless a disk failed on purpose. A worker of torture that gets no memory counts as corrupt; corruption
-# itself is reported before that. Words that a process of `shared` did not write because it was killed count, too.
+# Patterns that a console must not contain, either, unless a disk failed on purpose. Two results of programs are
+# excepted: `torture` also counts a worker as corrupt if it gets no memory (it reports real corruption in another line),
+# and `shared` also counts words that a killed process did not write (failed=).
 SOUND_DISK = (
     r"^R (?!torture |shared .*failed=[1-9]).*(corrupt=[1-9])",
     r"\d+ words differ",

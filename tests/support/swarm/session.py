@@ -70,8 +70,9 @@ def last(items: list[Item], kind: str, default: str) -> str:
 
 
 def bound_s(jobs: list[str]) -> int:
-    """Seconds of virtual time after which everything must be done: as if each use of a page needed a write and a read,
-    and each waited for a page of every interactive process, which works as long as other processes do."""
+    """An upper bound, in seconds of virtual time, on the time that the jobs need. It assumes that each use of a page
+    needs a write and a read, and waits for a page of each interactive process, too: these run as long as the other
+    jobs."""
     pages = sum(int(number) for text in jobs for number in re.findall(r"\d+", text))
     waits = 1 + sum("interactive" in text for text in jobs)
     return LEAST_S + pages * waits * MS_PER_REFERENCE // 1000

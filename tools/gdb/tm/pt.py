@@ -83,7 +83,7 @@ class PageTable(Command):
     arguments = "PID VA"
 
     def lines(self, machine: Machine, pid: int, address: int) -> Iterator[str]:
-        """Both levels."""
+        """The entries of both levels."""
         task = task_of(machine, pid)
         pgd = directory_of(machine, task, address)
         yield f"pid {title(task)}, address {address:#010x}"

@@ -121,9 +121,10 @@ struct visit {
 };
 bool rights_option(const char *name, const char *value);
 void rights_translate(struct qemu_plugin_insn *insn, uint32_t pc);
-/* The kernel calls the student's code at @pc. */
+/* Call when the kernel calls the student's code at @pc. */
 void rights_enter(uint32_t pc, uint32_t esp);
-/* The student's code is interrupted at @pc, or calls the kernel; rights_return() ends either. */
+/* Call when the student's code is interrupted at @pc, or calls the kernel; rights_return() ends
+ * either. */
 struct visit rights_leave(uint32_t pc, uint32_t esp);
 struct visit rights_call(uint32_t pc, uint32_t entry, uint32_t esp);
 void rights_return(struct visit visit);

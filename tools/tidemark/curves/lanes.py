@@ -105,8 +105,8 @@ def _first(builder: Any, vector: Any) -> Any:
 
 @intrinsic
 def _lower(typing_context: Any, array: Any, at: Any, top: Any, carried: Any) -> Any:
-    """Bit k is set if number k takes part if `carried` is exchanged with each lower number from number `top` (-1:
-    none) down to number 0; uint64.
+    """A mask (uint64) of the numbers that would change if `carried` went down from number `top` (-1: none) to number 0
+    and were exchanged with each lower number: bit k is set if number k would be exchanged.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

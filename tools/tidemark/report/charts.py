@@ -1,10 +1,10 @@
 """The page's interactive timelines: the columns of the figures as JSON for assets/page.js, which gives them to uPlot.
 
 A chart is {"group", "title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
-time, then one for each of its series]}. "marks" are the events, "spells" the times of thrashing, "from" the begin of
+time, then one for each of its series]}. "marks" are the events, "spells" the times of thrashing, "from" the start of
 logarithmic time, "end" the end of time, "top" the end of the y axis if that is not at the greatest value, "said" the
-chart in words for screen readers. Charts of one group share cursor and zoom. A chart with "choices" has one
-set of blocks for each, and a menu. In a chart with "stack": N, the first N series are stacked areas.
+chart in words for screen readers. Charts of one group share cursor and zoom. A chart with "choices" has one set of
+blocks for each, and a menu. In a chart with "stack": N, the first N series are stacked areas.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
 
 
 def from_when(runs: Sequence[Run]) -> Chart:
-    """{"from": the begin of logarithmic time in seconds}; empty if time is linear."""
+    """{"from": the start of logarithmic time in seconds}; empty if time is linear."""
     begin = quantities.log_from([run.data for run in runs])
     return {"from": begin} if begin else {}
 

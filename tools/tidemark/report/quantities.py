@@ -219,7 +219,7 @@ def turns(data: Telemetry) -> list[tuple[float, str, str]]:
 
 
 def log_from(every: Sequence[Telemetry]) -> float | None:
-    """The begin of logarithmic time in seconds, a power of ten; None for linear time. Time is logarithmic if one run
+    """The start of logarithmic time in seconds, a power of ten; None for linear time. Time is logarithmic if one run
     takes more than FAR_APART times as long as another, so that the short one would vanish on a linear axis."""
     ends = [data.samples[-1]["t_us"] for data in every]
     first = min(data.samples[0]["t_us"] for data in every)

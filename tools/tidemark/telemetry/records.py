@@ -141,7 +141,7 @@ class Record(TypedDict):
 
 
 class Start(Record):
-    """Once, first."""
+    """Sent once, as the first record."""
 
     ev: Literal["start"]
     schema: int

@@ -12,8 +12,8 @@ A machine that refills free memory waits, but evicts nothing, and does not thras
 neither waits for a page nor makes progress.
 
 The numbers come from the records `pressure`, which the kernel writes every tenth of a second from exact counters. So
-the verdict does not depend on the sampling rate. A window ends with each of them and covers as few as make up
-WINDOW_US. A run that is shorter is one window. Thrashing lasts from the first page evicted in the first such
+the verdict does not depend on the sampling rate. A window ends with each record and covers the fewest records that last
+for WINDOW_US together. A shorter run is one window. Thrashing lasts from the first page evicted in the first such
 window to the end of the last; windows that touch are one spell.
 """
 

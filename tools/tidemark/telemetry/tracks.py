@@ -5,8 +5,8 @@ free frames), a track of the active policies, and marks for events. Each process
 trace, with counters and a track of its states.
 
 Samples tell how much of an interval a process spent running, ready or waiting, not when. So a slice of its track shows
-what it did *most* of an interval, and has all the amounts as its arguments; neighbours with one name are merged, and
-a counter has the shares. The amounts begin with the process: its accounts add up to its life.
+what it did *most* of an interval, and has all the amounts as its arguments; neighbours with one name are merged, and a
+counter has the shares. The amounts of a process are counted from its start: together they are its lifetime.
 """
 
 from __future__ import annotations

@@ -21,13 +21,14 @@ struct ghosts;
 
 /* Begins an answer. Returns where its text will be. */
 const char *step_begin(void);
-/* A policy is about to call the core from this line. */
+/* Called when a policy is about to call the core from this line. */
 void step_at(const char *file, u32 line);
-/* A policy has created a table of ghosts. */
+/* Called when a policy has created a table of ghosts. */
 void step_ghosts(const struct ghosts *ghosts);
-/* The reference is over: {"dirty":[...],"ghosts":{...},"calls":[...],"line":[...]} on a line. */
+/* Call when the reference is over. Prints {"dirty":[...],"ghosts":{...},"calls":[...],"line":[...]}
+ * on a line. */
 void beside_reference(void);
-/* The program refers to this page. */
+/* Call when the program refers to this page. */
 void beside_seen(u32 vpage);
 /* Returns the page that contains this address, or NULL. */
 const struct page *beside_page(const void *address);

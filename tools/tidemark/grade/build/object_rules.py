@@ -106,7 +106,7 @@ def symbols_allowed(lab: Lab) -> set[str]:
 
 
 def offences(tree: Path, lab: Lab) -> list[str]:
-    """What the student's objects contain against the rules, in sentences; empty if nothing."""
+    """The rules that the student's objects violate, as sentences; empty if none."""
     if large := [
         f"{source_of(lab, name)} has {said}" for name in objects(lab) if (said := not_to_be_read(tree / name))
     ]:
@@ -120,7 +120,8 @@ def offences(tree: Path, lab: Lab) -> list[str]:
 
 
 def kernel_offences(tree: Path, lab: Lab) -> list[str]:
-    """What the student's objects do against the rules in the kernel: registrations, or parts that cannot be found."""
+    """Violations in the linked kernel: forbidden registrations, or a part of a student's object that cannot be found
+    there."""
     kernel = Elf(tree / qemu.KERNEL)
     try:
         own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
@@ -130,8 +131,9 @@ def kernel_offences(tree: Path, lab: Lab) -> list[str]:
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
-    """As `offences`, for an object of a program on the host, under the sanitizers, which add code and symbols of their
-    own. The object must have no way to speak for its program, and define only names of the lab.
+    """As `offences`, for an object of a program on the host, which is built with the sanitizers; these add code and
+    symbols of their own. The object must not be able to print the program's results itself: it may define only names of
+    the lab, and nothing in it may run before it is called.
     """
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]

@@ -25,8 +25,8 @@ def python(box: Sandbox) -> Path:
 
 
 def reader(box: Sandbox) -> Callable[[bytes], str]:
-    """A function that lets a process in the sandbox answer an order on an archive (tidemark.grade.intake.members).
-    Several threads may call it."""
+    """A function that takes an order for an archive, runs tidemark.grade.intake.members on it in the sandbox, and
+    returns the answer. Several threads may call it."""
     box = replace(box, limits=LIMITS)
     program = box.within_reach(Path(members.__file__).resolve())
     command = [str(python(box)), "-I", "-S", str(program)]

@@ -34,8 +34,8 @@ def made_of(release: Path, students: Lab) -> str:
 
 
 def machine(students: Machine) -> Machine:
-    """The machine with that kernel, made once per grading. What it does does not count for the student.
-    Raises LabError if it cannot be built."""
+    """The machine with that kernel, made once per grading. Its runs do not count for the student. Raises LabError if it
+    cannot be built."""
     ours = replace(students, tree=students.scratch / FOLDER, objects=(), boots=[])
     with making:
         if not ours.tree.is_dir():

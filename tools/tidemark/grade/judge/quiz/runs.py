@@ -28,8 +28,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """A string, and what the policy and its rival do on it; `below` draws a number, `again` runs the policy on another
-    string.
+    """A reference string, and the steps of the policy and of its rival on it. `below(n)` draws a number below n,
+    `again` runs the policy on another string.
     """
 
     quiz: Quiz
