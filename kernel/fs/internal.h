@@ -95,12 +95,6 @@ void super_release_device(struct super_block *sb);
 /* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);
 
-/* sync.c: writes only the metadata that write_inode and sync have put into blocks. */
-int super_flush(struct super_block *sb);
-/* Writes the blocks of a device that have no file. Returns 0 or the first error. */
-struct block_device;
-int flush_device(struct block_device *bdev);
-
 extern struct list_head mounts; /* of struct super_block.node, oldest first */
 /* mount_tree.c: mounts the first file system, the root. */
 void mount_init(void);
@@ -129,7 +123,9 @@ extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
 /* tmpfs.c */
-extern const struct file_operations dir_fops, fifo_fops;
+extern const struct file_operations dir_fops;
+/* dev.c: sets what inode_set_special gives to files of a kind, S_IFIFO or S_IFBLK. */
+void special_register(u32 kind, const struct file_operations *fops);
 /* Creates /dev and its nodes. Panics if out of memory. */
 void dev_init(void);
 

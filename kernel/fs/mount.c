@@ -126,7 +126,7 @@ static int make_read_only(struct super_block *sb)
 	if (!err && sb->ops->remount)
 		err = sb->ops->remount(sb, true);
 	if (!err)
-		err = super_flush(sb);
+		err = sb->bdev ? sb->ops->flush(sb) : 0;
 	if (!err)
 		sb->read_only = true;
 	sb->closing = false;

@@ -44,7 +44,7 @@ KTEST(pagelist, sizes_follow_from_the_fraction)
 	EXPECT(!parse_fraction("2000"));
 	EXPECT_EQ(l->high, 0);
 	EXPECT(parse_fraction("7") && parse_fraction("1") && parse_fraction("x") &&
-	       pagelist_fraction == 2000);
+	       fraction == 2000);
 	EXPECT(!parse_fraction("0"));
 	empty();
 }

@@ -66,7 +66,8 @@ void zones_set_watermarks(void)
 		z->watermark[WMARK_HIGH] = min + min / 2;
 		set_reserves(i);
 	}
-	pagelists_resize();
+	if (pagelists)
+		pagelists->resize();
 }
 
 /* Does nothing before the zones have frames. */

@@ -31,9 +31,9 @@ NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find) NONE(disks_w
 NONE(powercut_at) NONE(powercut_before) NONE(powercut_open) NONE(powercut_room)
 
 /* Pages and inodes of file systems on disks, direct I/O. */
-NONE(buf_sync_all) NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
-NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(writeback_start) NONE(stored_end)
-MISSING(cache_init_device) MISSING(cache_make_blocks) MISSING(cache_read_page)
+NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
+NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(stored_end)
+MISSING(cache_make_blocks) MISSING(cache_read_page)
 MISSING(stored_read) MISSING(stored_write) MISSING(cache_direct_read) MISSING(direct_settle)
 MISSING(direct_write) NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
