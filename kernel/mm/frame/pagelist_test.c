@@ -7,6 +7,8 @@
 #define NR_FRAMES 1024u /* in the zone: one block */
 #define NR_CALLS 20000
 
+const struct pagelist_ops *pagelists;
+
 static struct zone *const z = &zones[ZONE_NORMAL];
 static struct page_list *const l = &page_lists[ZONE_NORMAL];
 
