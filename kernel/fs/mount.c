@@ -233,6 +233,20 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 	return err;
 }
 
+/* Takes an unused file system out of the tree, and drops the reference to the directory. */
+static void mount_detach(struct super_block *sb)
+{
+	struct inode *dir = sb->mounted_on;
+
+	list_del_init(&sb->node);
+	dir->mounted = NULL;
+	sb->mounted_on = NULL;
+	sb->root->parent = NULL;
+	if (vfs_root == sb->root)
+		vfs_root = dir;
+	inode_put(dir);
+}
+
 int vfs_umount(const char *path, bool follow)
 {
 	struct super_block *sb;
