@@ -58,8 +58,8 @@ static void mm_init(void)
 	u32 nr_slots;
 
 	bootmem_init(&(struct bootmem_store){ .needed = swapdisk_in_memory(),
-					      .size = simdisk_size(SIMDISK_SWAP),
-					      .end = simdisk_image(SIMDISK_DATA).start });
+					      .size = simdisk_model(SIMDISK_SWAP)->size,
+					      .end = simdisk_model(SIMDISK_DATA)->at });
 	disks_find();
 	nr_slots = swapdisk_find();
 	if (nr_slots)

@@ -1,8 +1,10 @@
 /* Merging, both elevators and the time limit, on a disk whose requests end when the test says
  * so. */
 #include "bdev.c"
+#include "bdev_count.c"
 #include "block.c"
 #include "elevator.c"
+#include "deadline.c"
 #include "../lib/rbtree.c"
 #include "host/host.h"
 #include "lib/ktap.h"
@@ -67,9 +69,9 @@ static void stop(struct disk *d)
 
 static const struct disk_ops test_ops = { .start = begin, .stop = stop };
 
-static void start_disk(bool deadline)
+static void start_disk(bool by_deadline)
 {
-	by_deadline = deadline;
+	block_elevator = by_deadline ? &deadline : NULL;
 	now = 1000 * MS;
 	nr_bios = nr_begun = nr_ended = nr_stopped = 0;
 	disk = (struct disk){ .whole = { .name = "sda", .nr_sectors = 10000 },

@@ -103,15 +103,43 @@ static void __noreturn refuse_cut(void)
 	machine_exit(EXIT_REFUSED);
 }
 
+static const struct disk_ops *uncut_ops;
+
+static bool start_before_cut(struct disk *d, struct request *rq, int *error)
+{
+	if (rq->write)
+		powercut_before(rq);
+	return uncut_ops->start(d, rq, error);
+}
+
+/* Gives sda its cache, and prepares the cut. */
+static void add_cache(struct disk *d, struct mem_range image)
+{
+	static const struct disk_ops cut_ops = { .start = start_before_cut };
+	const struct disk_model *m = simdisk_model(SIMDISK_DATA);
+	size_t n = strlen(d->model);
+
+	powercut_open(image.start >> PAGE_SHIFT,
+		      ALIGN_UP(m->at + m->size, (u64)PAGE_SIZE) >> PAGE_SHIFT, m->cache);
+	uncut_ops = d->ops;
+	d->ops = &cut_ops;
+	d->has_cache = m->cache;
+	if (m->cache)
+		snprintf(d->model + n, sizeof(d->model) - n, "; cache %u KiB", (u32)m->cache >> 10);
+}
+
 static void find_image(u32 i)
 {
 	struct mem_range image = simdisk_image(SIMDISK_DATA + i);
+	struct block_device *b;
 
 	if (!bootmem_is_spare(image.start, image.end) ||
 	    (i && image.start < simdisk_image(SIMDISK_DATA).end))
 		refuse(specs[i],
 		       "its image is not in memory above mem=; `make qemu DISK=` puts it there");
-	simdisk_open(SIMDISK_DATA + i, image.start, image.end);
+	b = simdisk_open(SIMDISK_DATA + i, image.start, image.end);
+	if (b && !i && (simdisk_model(SIMDISK_DATA)->cache || powercut_at()))
+		add_cache(b->disk, image);
 }
 
 void disks_find(void)

@@ -1,100 +1,30 @@
 /*
  * The order in which a disk serves requests: block.elevator=.
  *
- * fifo: in order of arrival. A bio may join the most recent request, except for swap:
+ * fifo, here: in order of arrival. A bio may join the most recent request, except for swap:
  * mm/reclaim/swap_io.c has combined those pages already.
  *
- * deadline, after Jens Axboe's in Linux 2.6: in ascending order of sectors, so that the head moves
- * little. After BATCH requests, or at the end of the sectors, it chooses anew. Reads come before
- * writes, since a task waits for each read, but at most STARVED times in a row while writes wait.
- * If the oldest request has waited too long, or no request lies ahead, the oldest is next. A bio
- * may join any waiting request.
+ * Another order is in a file of its own, like drivers/deadline.c, and sets block_elevator.
  */
 #include "drivers/disk.h"
 
-#include "arch/time.h"
-#include "lib/param.h"
-#include "lib/printf.h"
-#include "lib/string.h"
-
-#define BATCH 16u
-#define STARVED 2u
-
-static bool by_deadline;
-static const u64 limit_ns[2] = { [BLOCK_READ] = 500000000, [BLOCK_WRITE] = 5000000000 };
-
-static const char *parse_elevator(const char *text)
-{
-	if (strcmp(text, "fifo") && strcmp(text, "deadline"))
-		return "unknown elevator";
-	by_deadline = text[0] == 'd';
-	return NULL;
-}
-
-static void list_elevators(char *buf, size_t size)
-{
-	snprintf(buf, size, "fifo|deadline");
-}
-
-static void show_elevator(char *buf, size_t size)
-{
-	snprintf(buf, size, by_deadline ? "deadline" : "fifo");
-}
-
-PARAM_ENUM("block.elevator", parse_elevator, list_elevators, show_elevator,
-	   "which request a disk serves next", AT_BOOT);
-
-static struct request *by_sector(struct rb_node *node)
-{
-	return node ? rb_entry(node, struct request, by_sector) : NULL;
-}
-
-static void insert(struct disk *d, struct request *rq)
-{
-	struct rb_root *root = &d->sorted[rq->write];
-	struct rb_node **link = &root->rb_node, *parent = NULL;
-
-	while (*link) {
-		parent = *link;
-		link = rq->sector < by_sector(parent)->sector ? &parent->rb_left
-							      : &parent->rb_right;
-	}
-	rb_link_node(&rq->by_sector, parent, link);
-	rb_insert_color(&rq->by_sector, root);
-}
+const struct elevator *block_elevator;
 
 void elevator_add(struct disk *d, struct request *rq)
 {
-	list_add_tail(&rq->node, &d->arrival[by_deadline && rq->write]);
-	if (by_deadline)
-		insert(d, rq);
+	if (block_elevator)
+		block_elevator->add(d, rq);
+	else
+		list_add_tail(&rq->node, &d->arrival[0]);
 }
 
 void elevator_moved(struct disk *d, struct request *rq)
 {
-	if (!by_deadline)
-		return;
-	rb_erase(&rq->by_sector, &d->sorted[rq->write]);
-	insert(d, rq);
+	if (block_elevator)
+		block_elevator->moved(d, rq);
 }
 
-/* Returns the first request at or after this sector. */
-static struct request *find_from(const struct disk *d, bool write, u32 sector)
-{
-	struct rb_node *node = d->sorted[write].rb_node, *found = NULL;
-
-	while (node) {
-		bool here = by_sector(node)->sector >= sector;
-
-		if (here)
-			found = node;
-		node = here ? node->rb_left : node->rb_right;
-	}
-	return by_sector(found);
-}
-
-/* A flush has no sectors, so no bio can join it. */
-static bool adjoins(const struct request *rq, const struct bio *bio, bool *front)
+bool request_adjoins(const struct request *rq, const struct bio *bio, bool *front)
 {
 	u32 sector = bio->bdev->start + bio->sector;
 
@@ -105,66 +35,22 @@ static bool adjoins(const struct request *rq, const struct bio *bio, bool *front
 
 struct request *elevator_neighbour(struct disk *d, const struct bio *bio, bool *front)
 {
-	struct request *after, *before;
+	struct request *last;
 
-	if (!by_deadline) {
-		if (bio->kind == BIO_SWAP || list_empty(&d->arrival[0]))
-			return NULL;
-		before = list_last_entry(&d->arrival[0], struct request, node);
-		return adjoins(before, bio, front) ? before : NULL;
-	}
-	after = find_from(d, bio->write, bio->bdev->start + bio->sector);
-	before = by_sector(after ? rb_prev(&after->by_sector) : rb_last(&d->sorted[bio->write]));
-	if (before && adjoins(before, bio, front))
-		return before;
-	return after && adjoins(after, bio, front) ? after : NULL;
-}
-
-static struct request *oldest(const struct disk *d, bool write)
-{
-	return list_first_entry_or_null(&d->arrival[write], struct request, node);
-}
-
-static bool is_late(const struct request *rq)
-{
-	return rq && clock_ns() - rq->submitted_ns >= limit_ns[rq->write];
-}
-
-static bool choose_direction(struct disk *d)
-{
-	bool reads = oldest(d, BLOCK_READ), writes = oldest(d, BLOCK_WRITE);
-
-	if (!reads || (writes && d->starved >= STARVED)) {
-		d->starved = 0;
-		return true;
-	}
-	d->starved += writes;
-	return false;
-}
-
-/* Returns the next request in the current direction, or chooses anew. */
-static struct request *choose(struct disk *d)
-{
-	struct request *rq = find_from(d, d->writing, d->position), *first;
-	bool write;
-
-	if (rq && d->batch < BATCH)
-		return rq;
-	d->batch = 0;
-	write = choose_direction(d);
-	first = oldest(d, write);
-	rq = find_from(d, write, d->position);
-	return rq && !is_late(first) ? rq : first;
+	if (block_elevator)
+		return block_elevator->neighbour(d, bio, front);
+	if (bio->kind == BIO_SWAP || list_empty(&d->arrival[0]))
+		return NULL;
+	last = list_last_entry(&d->arrival[0], struct request, node);
+	return request_adjoins(last, bio, front) ? last : NULL;
 }
 
 struct request *elevator_take(struct disk *d)
 {
-	struct request *rq = by_deadline ? choose(d) : oldest(d, BLOCK_READ);
+	struct request *rq = block_elevator
+				     ? block_elevator->choose(d)
+				     : list_first_entry(&d->arrival[0], struct request, node);
 
 	list_del(&rq->node);
-	if (by_deadline) {
-		rb_erase(&rq->by_sector, &d->sorted[rq->write]);
-		d->batch++;
-	}
 	return rq;
 }

@@ -5,10 +5,8 @@
 #include "internal.h"
 
 #include "arch/uaccess.h"
-#include "drivers/block.h"
 #include "fs/tty.h"
 #include "lib/assert.h"
-#include "lib/stages.h"
 #include "lib/random.h"
 #include "lib/string.h"
 #include "sched/current.h"
@@ -82,22 +80,6 @@ static const struct file_operations *chrdev_fops(u32 rdev)
 	return NULL;
 }
 
-static int disk_open(struct file *f)
-{
-	return f->inode->cache.ops ? 0 : -ENXIO;
-}
-
-static int disk_sync(struct file *f)
-{
-	int err = cache_sync_file(f), err2 = block_flush(f->inode->cache.bdev);
-
-	return err ? err : err2;
-}
-
-static const struct file_operations disk_fops = {
-	.open = disk_open, .read = cache_file_read, .write = cache_file_write, .sync = disk_sync
-};
-
 void dev_register(const char *name, struct inode *inode)
 {
 	struct walk w = { .dir = dev_sb.root, .last = path_name_of(name) };
@@ -122,44 +104,20 @@ void dev_init(void)
 	}
 }
 
-/* Adds the nodes of all block devices, now that they are known. */
-static void dev_add_disks(void)
+/* All file systems share the operations of FIFOs, devices and directories. */
+static const struct file_operations *special_fops[16] = { [S_IFDIR >> 12] = &dir_fops };
+
+void special_register(u32 kind, const struct file_operations *fops)
 {
-	struct block_device *bdev = NULL;
-
-	while ((bdev = bdev_next(bdev))) {
-		struct inode *inode = ramfs_inode(&dev_sb, S_IFBLK | 0660, bdev->dev);
-
-		if (!inode)
-			panic("dev: no memory");
-		cache_init_device(inode, bdev); /* its reference stays */
-		dev_register(bdev->name, inode);
-		if (!bdev->holder)
-			writeback_start();
-	}
+	special_fops[kind >> 12] = fops;
 }
 
-AT_STAGE(disks, 20, dev_add_disks);
-
-/* All file systems share the operations of FIFOs, devices and directories. */
 void inode_set_special(struct inode *inode)
 {
-	switch (inode->mode & S_IFMT) {
-	case S_IFDIR:
-		inode->fops = &dir_fops;
-		break;
-	case S_IFCHR:
+	if ((inode->mode & S_IFMT) == S_IFCHR)
 		inode->fops = chrdev_fops(inode->rdev);
-		break;
-	case S_IFBLK:
-		inode->fops = &disk_fops;
-		break;
-	case S_IFIFO:
-		inode->fops = &fifo_fops;
-		break;
-	default:
-		break;
-	}
+	else
+		inode->fops = special_fops[inode->mode >> 12];
 }
 
 const struct file_operations dir_fops;

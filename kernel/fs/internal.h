@@ -95,20 +95,12 @@ void super_release_device(struct super_block *sb);
 /* Frees sb, which is unmounted and unused. */
 void super_free(struct super_block *sb);
 
-/* sync.c: writes only the metadata that write_inode and sync have put into blocks. */
-int super_flush(struct super_block *sb);
-/* Writes the blocks of a device that have no file. Returns 0 or the first error. */
-struct block_device;
-int flush_device(struct block_device *bdev);
-
 extern struct list_head mounts; /* of struct super_block.node, oldest first */
 /* mount_tree.c: mounts the first file system, the root. */
 void mount_init(void);
 /* Mounts sb, whose root is set, on a directory, and takes over the caller's reference to it. Never
  * sleeps. */
 void mount_attach(struct super_block *sb, struct inode *dir);
-/* Takes an unused file system out of the tree, and drops the reference to the directory. */
-void mount_detach(struct super_block *sb);
 /* Mounts sb, whose root is set, on a new directory of the first root. Panics on failure. */
 void mount_at_boot(struct super_block *sb, const char *name);
 void mounts_show(struct seq_file *m);
@@ -129,7 +121,9 @@ extern const struct inode_operations ramfs_ops;
 extern const struct super_operations ramfs_super_ops;
 int ramfs_mount(struct super_block *sb, const char *options);
 /* tmpfs.c */
-extern const struct file_operations dir_fops, fifo_fops;
+extern const struct file_operations dir_fops;
+/* dev.c: sets what inode_set_special gives to files of a kind, S_IFIFO or S_IFBLK. */
+void special_register(u32 kind, const struct file_operations *fops);
 /* Creates /dev and its nodes. Panics if out of memory. */
 void dev_init(void);
 
@@ -158,9 +152,18 @@ static inline void walk_end(struct walk *w)
 
 /* Returns current's working directory, or the root if it has none; no reference is taken. */
 struct inode *working_directory(void);
-int walk_parent_at(const struct path_at *at, struct walk *w);
+/* Like walk_parent, from the directory base. */
+int walk_from(struct inode *base, const char *path, struct walk *w);
+
+static inline int walk_parent_at(const struct path_at *at, struct walk *w)
+{
+	return walk_from(at->base ? at->base : working_directory(), at->name, w);
+}
+
 /* Stores the inode of the last component, with a reference. Returns 0 or -errno. */
 int walk_last(struct walk *w, bool follow, struct inode **inode);
+/* Copies a link's text. Returns 0, or -errno (-ENAMETOOLONG if longer than size). */
+int inode_read_link(struct inode *link, char *buf, size_t size);
 /* May the name be created there? Returns 0, -EEXIST (. and .. and /), -ENAMETOOLONG, -EROFS, -EPERM
  * (only the kernel creates names there), or -ENOENT (a removed directory). */
 int walk_may_create(const struct walk *w);
@@ -180,6 +183,10 @@ int walk_link(struct walk *w, struct inode *inode);
 /* fsize.c: may current write *n bytes at pos, or with n NULL one byte? Cuts *n so that they fit into its
  * RLIMIT_FSIZE. Returns 0, or -EFBIG after sending SIGXFSZ. */
 int fsize_check(const struct inode *inode, u64 pos, size_t *n);
+
+/* read_write.c: vfs_read and vfs_write, but from and to *pos, also in files without positions. */
+long file_read_from(struct file *f, void *user, size_t n, u64 *pos);
+long file_write_to(struct file *f, const void *user, size_t n, u64 *pos);
 
 /* open.c: call first. */
 void file_init(void);

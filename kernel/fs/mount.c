@@ -126,7 +126,7 @@ static int make_read_only(struct super_block *sb)
 	if (!err && sb->ops->remount)
 		err = sb->ops->remount(sb, true);
 	if (!err)
-		err = super_flush(sb);
+		err = sb->bdev ? sb->ops->flush(sb) : 0;
 	if (!err)
 		sb->read_only = true;
 	sb->closing = false;
@@ -231,6 +231,20 @@ int vfs_mount(const char *source, const char *path, const char *type, u32 flags,
 		err = mount_new(source, dir, type, flags, options);
 	inode_put(dir);
 	return err;
+}
+
+/* Takes an unused file system out of the tree, and drops the reference to the directory. */
+static void mount_detach(struct super_block *sb)
+{
+	struct inode *dir = sb->mounted_on;
+
+	list_del_init(&sb->node);
+	dir->mounted = NULL;
+	sb->mounted_on = NULL;
+	sb->root->parent = NULL;
+	if (vfs_root == sb->root)
+		vfs_root = dir;
+	inode_put(dir);
 }
 
 int vfs_umount(const char *path, bool follow)

@@ -45,19 +45,6 @@ void mount_attach(struct super_block *sb, struct inode *dir)
 	list_add_tail(&sb->node, &mounts);
 }
 
-void mount_detach(struct super_block *sb)
-{
-	struct inode *dir = sb->mounted_on;
-
-	list_del_init(&sb->node);
-	dir->mounted = NULL;
-	sb->mounted_on = NULL;
-	sb->root->parent = NULL;
-	if (vfs_root == sb->root)
-		vfs_root = dir;
-	inode_put(dir);
-}
-
 void mount_init(void)
 {
 	super_init(&root_sb, &ramfs_type);

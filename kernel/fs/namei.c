@@ -121,8 +121,7 @@ static bool jumps(const struct inode *inode)
 	return unlikely(inode->ops->jump != NULL) && inode_is_link(inode);
 }
 
-/* Copies a link's text. Returns 0, or -errno (-ENAMETOOLONG if longer than size). */
-static int read_link(struct inode *link, char *buf, size_t size)
+int inode_read_link(struct inode *link, char *buf, size_t size)
 {
 	inode_note_read(link);
 	if (link->ops->readlink)
@@ -141,7 +140,7 @@ static int follow_link(struct walk *w, struct inode *link, const char *rest)
 	text = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (!text)
 		return -ENOMEM;
-	err = read_link(link, text, PATH_MAX);
+	err = inode_read_link(link, text, PATH_MAX);
 	if (!err && strlcat(text, rest, PATH_MAX) >= PATH_MAX)
 		err = -ENAMETOOLONG;
 	if (err) {
@@ -186,8 +185,7 @@ static int walk_on(struct walk *w, const char *path)
 	return 0;
 }
 
-/* Like walk_parent, from the directory base. */
-static int walk_from(struct inode *base, const char *path, struct walk *w)
+int walk_from(struct inode *base, const char *path, struct walk *w)
 {
 	int err;
 
@@ -243,11 +241,6 @@ int walk_parent(const char *path, struct walk *w)
 	return walk_from(working_directory(), path, w);
 }
 
-int walk_parent_at(const struct path_at *at, struct walk *w)
-{
-	return walk_from(at->base ? at->base : working_directory(), at->name, w);
-}
-
 int walk_may_create(const struct walk *w)
 {
 	if (!w->last.len || path_is_dot(&w->last) || path_is_dotdot(&w->last))
@@ -273,44 +266,5 @@ int vfs_lookup(const char *path, bool follow, struct inode **inode)
 	walk_end(&w);
 	if (!err)
 		*inode = found;
-	return err;
-}
-
-int vfs_chdir(const char *path)
-{
-	struct inode *dir, *old = current->cwd;
-	int err = vfs_lookup(path, true, &dir);
-
-	if (err)
-		return err;
-	if (!inode_is_dir(dir)) {
-		inode_put(dir);
-		return -ENOTDIR;
-	}
-	current->cwd = dir;
-	if (old)
-		inode_put(old);
-	return 0;
-}
-
-int vfs_readlink(const char *path, char *buf, size_t n)
-{
-	struct inode *link;
-	char *text;
-	int err = vfs_lookup(path, false, &link);
-
-	if (err)
-		return err;
-	text = kmalloc(PATH_MAX, GFP_KERNEL);
-	if (!inode_is_link(link))
-		err = -EINVAL;
-	else
-		err = text ? read_link(link, text, PATH_MAX) : -ENOMEM;
-	if (!err) {
-		err = MIN(strlen(text), n);
-		memcpy(buf, text, err);
-	}
-	kfree(text);
-	inode_put(link);
 	return err;
 }

@@ -62,10 +62,3 @@ int vfs_path_of(struct inode *inode, char *buf, size_t n)
 	memmove(buf, buf + at, n - at);
 	return 0;
 }
-
-int vfs_getcwd(char *buf, size_t n)
-{
-	int err = vfs_path_of(working_directory(), buf, n);
-
-	return err ? err : (int)strlen(buf) + 1;
-}

@@ -51,13 +51,6 @@ static inline u32 used(const struct pipe *p)
 	return p->head - p->tail;
 }
 
-static inline void wake(struct wait_queue *wq)
-{
-	if (!list_empty(&wq->waiters))
-		wake_up(wq);
-	file_poll_changed();
-}
-
 /* Reading. */
 
 /* The n bytes from tail on, all in this page, have been read: advances tail and frees pages. */
@@ -97,7 +90,7 @@ static long read_available(struct pipe *p, char *user, size_t n)
 	return done;
 }
 
-static long pipe_read(struct file *f, void *user, size_t n, u64 *pos)
+long pipe_read(struct file *f, void *user, size_t n, u64 *pos)
 {
 	struct pipe *p = file_pipe(f);
 	long ret;
@@ -118,7 +111,7 @@ static long pipe_read(struct file *f, void *user, size_t n, u64 *pos)
 			return ret;
 	}
 	if (ret > 0)
-		wake(&p->writable);
+		pipe_wake(&p->writable);
 	return ret;
 }
 
@@ -168,7 +161,7 @@ static int wait_for_room(struct file *f, struct pipe *p, size_t n)
 	return wait_event_interruptible(&p->writable, has_room(p, n) || !p->readers);
 }
 
-static long pipe_write(struct file *f, const void *user, size_t n, u64 *pos)
+long pipe_write(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	struct pipe *p = file_pipe(f);
 	size_t done = 0;
@@ -186,7 +179,7 @@ static long pipe_write(struct file *f, const void *user, size_t n, u64 *pos)
 		mutex_unlock(&p->lock);
 		if (ret > 0) {
 			done += ret;
-			wake(&p->readable);
+			pipe_wake(&p->readable);
 			continue;
 		}
 		if (!ret)
@@ -215,7 +208,7 @@ static u32 pipe_write_poll(struct file *f)
 	return (has_room(p, PIPE_BUF) ? POLLOUT : 0) | (p->readers ? 0 : POLLERR);
 }
 
-static void pipe_free(struct inode *inode)
+void pipe_free(struct inode *inode)
 {
 	struct pipe *p = inode->pipe;
 
@@ -229,7 +222,7 @@ static void pipe_free(struct inode *inode)
 }
 
 /* Closes ends. The pipe is freed with the last one. */
-static void close_ends(struct inode *inode, u32 readers, u32 writers)
+void pipe_close_ends(struct inode *inode, u32 readers, u32 writers)
 {
 	struct pipe *p = inode->pipe;
 
@@ -240,51 +233,34 @@ static void close_ends(struct inode *inode, u32 readers, u32 writers)
 		return;
 	}
 	if (!p->readers)
-		wake(&p->writable);
+		pipe_wake(&p->writable);
 	if (!p->writers)
-		wake(&p->readable);
+		pipe_wake(&p->readable);
 }
 
 static void pipe_read_release(struct file *f)
 {
-	close_ends(f->inode, 1, 0);
+	pipe_close_ends(f->inode, 1, 0);
 }
 
 static void pipe_write_release(struct file *f)
 {
-	close_ends(f->inode, 0, 1);
+	pipe_close_ends(f->inode, 0, 1);
 }
 
-static void pipe_both_release(struct file *f)
-{
-	close_ends(f->inode, 1, 1);
-}
-
-static const struct file_operations read_fops = {
+const struct file_operations pipe_read_fops = {
 	.read = pipe_read,
 	.poll = pipe_read_poll,
 	.release = pipe_read_release,
 };
 
-static const struct file_operations write_fops = {
+const struct file_operations pipe_write_fops = {
 	.write = pipe_write,
 	.poll = pipe_write_poll,
 	.release = pipe_write_release,
 };
 
-static u32 pipe_both_poll(struct file *f)
-{
-	return pipe_read_poll(f) | pipe_write_poll(f);
-}
-
-static const struct file_operations both_fops = {
-	.read = pipe_read,
-	.write = pipe_write,
-	.poll = pipe_both_poll,
-	.release = pipe_both_release,
-};
-
-static struct pipe *pipe_new(void)
+struct pipe *pipe_new(void)
 {
 	struct pipe *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
@@ -318,18 +294,18 @@ static int open_ends(struct inode *inode, u32 flags, struct file *f[2])
 {
 	int err;
 
-	inode->fops = &read_fops;
+	inode->fops = &pipe_read_fops;
 	err = file_create(inode, flags | O_RDONLY, &f[0]);
 	if (err) {
-		close_ends(inode, 1, 1);
+		pipe_close_ends(inode, 1, 1);
 		return err;
 	}
-	inode->fops = &write_fops;
+	inode->fops = &pipe_write_fops;
 	err = file_create(inode, flags | O_WRONLY, &f[1]);
-	inode->fops = &fifo_fops; /* for those who open it again, through /proc */
+	inode_set_special(inode); /* for those who open it again, through /proc */
 	if (!err)
 		return 0;
-	close_ends(inode, 0, 1);
+	pipe_close_ends(inode, 0, 1);
 	file_put(f[0]);
 	return err;
 }
@@ -348,97 +324,3 @@ int do_pipe(struct file *f[2], u32 flags)
 	inode_put(inode);
 	return err;
 }
-
-/*
- * FIFOs: pipes with a name. The pipe is created when the first end is opened and freed with the
- * last. Opening waits until the other end has been opened, even if it is closed again meanwhile. A
- * pipe without a name has had both ends: opening one again, through /proc, does not wait.
- */
-
-static bool has_name(const struct inode *inode)
-{
-	return inode->sb != &pipe_sb;
-}
-
-/* Returns 0 or -ERESTARTSYS. */
-static int wait_for(struct wait_queue *wq, const u32 *open, const u32 *ever)
-{
-	u32 before = *ever;
-
-	return wait_event_interruptible(wq, *open || *ever != before);
-}
-
-static int open_to_read(struct file *f, struct pipe *p)
-{
-	int err = 0;
-
-	f->fops = &read_fops;
-	p->readers++;
-	p->nr_readers++;
-	wake(&p->writable);
-	if (p->writers || !has_name(f->inode)) {
-		f->private = (void *)(p->nr_writers - 1);
-		return 0;
-	}
-	f->private = (void *)p->nr_writers;
-	if (!(f->flags & O_NONBLOCK)) {
-		err = wait_for(&p->readable, &p->writers, &p->nr_writers);
-		if (err)
-			close_ends(f->inode, 1, 0);
-	}
-	return err;
-}
-
-static int open_to_write(struct file *f, struct pipe *p)
-{
-	int err = 0;
-
-	f->fops = &write_fops;
-	if (!p->readers && has_name(f->inode) && f->flags & O_NONBLOCK) {
-		if (!p->writers)
-			pipe_free(f->inode);
-		return -ENXIO;
-	}
-	p->writers++;
-	p->nr_writers++;
-	wake(&p->readable);
-	if (!p->readers && has_name(f->inode)) {
-		err = wait_for(&p->writable, &p->readers, &p->nr_readers);
-		if (err)
-			close_ends(f->inode, 0, 1);
-	}
-	return err;
-}
-
-static int open_both(struct file *f, struct pipe *p)
-{
-	f->fops = &both_fops;
-	p->readers++;
-	p->writers++;
-	p->nr_readers++;
-	p->nr_writers++;
-	wake(&p->readable);
-	wake(&p->writable);
-	return 0;
-}
-
-static int fifo_open(struct file *f)
-{
-	struct pipe *p = f->inode->pipe, *new;
-
-	if (!file_may_read(f) && !file_may_write(f))
-		return -EINVAL;
-	new = p ? NULL : pipe_new();
-	if (!p && !new)
-		return -ENOMEM;
-	p = f->inode->pipe; /* another task may have been faster */
-	if (p)
-		kfree(new);
-	else
-		p = f->inode->pipe = new;
-	if (!file_may_write(f))
-		return open_to_read(f, p);
-	return (f->flags & O_ACCMODE) == O_WRONLY ? open_to_write(f, p) : open_both(f, p);
-}
-
-const struct file_operations fifo_fops = { .open = fifo_open };

@@ -1,19 +1,9 @@
-/* Reading, writing, seeking, ioctl and poll on open files: checks, then the file's operation. */
+/* Reading, writing, ioctl and poll on open files: checks, then the file's operation. */
 #include "internal.h"
 
 #include "sched/current.h"
 
 #define MAX_COUNT 0x7ffff000u /* limit of one call, as on Linux */
-
-/* Memory devices can seek; terminals and pipes cannot. */
-static bool can_seek(const struct inode *inode)
-{
-	u32 kind = inode->mode & S_IFMT;
-
-	if (likely(kind == S_IFREG))
-		return true;
-	return kind == S_IFDIR || kind == S_IFBLK || (kind == S_IFCHR && inode->rdev >> 8 == 1);
-}
 
 static long cannot_read(const struct file *f)
 {
@@ -61,14 +51,14 @@ static out_of_line long write_checked(struct file *f, const void *user, size_t n
 	return err ? err : done;
 }
 
-static inline long read_from(struct file *f, void *user, size_t n, u64 *pos)
+inline long file_read_from(struct file *f, void *user, size_t n, u64 *pos)
 {
 	if (unlikely(f->flags & (O_WRONLY | O_DIRECT)))
 		return read_checked(f, user, n, pos);
 	return read_plain(f, user, n, pos, false);
 }
 
-static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos)
+inline long file_write_to(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	u32 mode = f->flags & (O_ACCMODE | O_DIRECT | O_DSYNC);
 
@@ -81,45 +71,12 @@ static inline long write_to(struct file *f, const void *user, size_t n, u64 *pos
 
 long vfs_read(struct file *f, void *user, size_t n)
 {
-	return read_from(f, user, n, &f->pos);
+	return file_read_from(f, user, n, &f->pos);
 }
 
 long vfs_write(struct file *f, const void *user, size_t n)
 {
-	return write_to(f, user, n, &f->pos);
-}
-
-long vfs_read_at(struct file *f, void *user, size_t n, u64 *pos)
-{
-	return can_seek(f->inode) ? read_from(f, user, n, pos) : -ESPIPE;
-}
-
-long vfs_write_at(struct file *f, const void *user, size_t n, u64 *pos)
-{
-	return can_seek(f->inode) ? write_to(f, user, n, pos) : -ESPIPE;
-}
-
-int vfs_seek(struct file *f, long long offset, int whence, u64 *pos)
-{
-	long long base;
-
-	if (whence < SEEK_SET || whence > SEEK_END)
-		return -EINVAL;
-	if (!can_seek(f->inode))
-		return -ESPIPE;
-	if (whence == SEEK_SET)
-		base = 0;
-	else if (whence == SEEK_CUR)
-		base = f->pos;
-	else
-		base = f->inode->size;
-	if (__builtin_add_overflow(base, offset, &base))
-		return -EOVERFLOW;
-	if (base < 0)
-		return -EINVAL;
-	f->pos = base;
-	*pos = base;
-	return 0;
+	return file_write_to(f, user, n, &f->pos);
 }
 
 long vfs_ioctl(struct file *f, u32 cmd, u32 arg)

@@ -29,7 +29,7 @@ int super_sync(struct super_block *sb)
 	err = icache_sync(sb);
 	err2 = sb->ops->sync ? sb->ops->sync(sb) : 0;
 	err = err ? err : err2;
-	err2 = super_flush(sb);
+	err2 = sb->bdev ? sb->ops->flush(sb) : 0;
 	return err ? err : err2;
 }
 
@@ -101,6 +101,13 @@ static void free_tree(struct super_block *sb)
 		if (inode != sb->root)
 			inode_put(inode);
 	sb->root->count--;
+}
+
+static int flush_device(struct block_device *bdev)
+{
+	int err = buf_sync_all(bdev), err2 = block_flush(bdev);
+
+	return err ? err : err2;
 }
 
 /* The file system's own data are already gone. */

@@ -1,22 +1,6 @@
 /* Writing a file, or a file system's metadata, to its device on request. */
 #include "internal.h"
 
-#include "drivers/block.h"
-
-int flush_device(struct block_device *bdev)
-{
-	int err = buf_sync_all(bdev), err2 = block_flush(bdev);
-
-	return err ? err : err2;
-}
-
-int super_flush(struct super_block *sb)
-{
-	if (!sb->bdev)
-		return 0;
-	return sb->ops->flush ? sb->ops->flush(sb) : flush_device(sb->bdev);
-}
-
 int vfs_fsync(struct file *f)
 {
 	struct inode *inode = f->inode;
@@ -27,6 +11,6 @@ int vfs_fsync(struct file *f)
 	err = cache_sync_file(f);
 	err2 = inode_sync(inode, false);
 	err = err ? err : err2;
-	err2 = inode->state & INODE_STORED ? super_flush(inode->sb) : 0;
+	err2 = inode->state & INODE_STORED ? inode->sb->ops->flush(inode->sb) : 0;
 	return err ? err : err2;
 }

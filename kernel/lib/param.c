@@ -14,13 +14,13 @@
  * are tasks, and later callers do not sleep in here (except in a parse function, which must handle
  * that itself).
  */
-#include "lib/param.h"
+#include "param_internal.h"
+
 #include "errno.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 
 #define MAX_TABLES 48
-#define MAX_TEXT 256 /* of a value set at run time */
 
 extern const struct param __params_start[], __params_end[];
 
@@ -77,7 +77,7 @@ static bool find_in_table(int i, const char *name, struct param *out)
 	return false;
 }
 
-static bool param_find(const char *name, struct param *out)
+bool param_find(const char *name, struct param *out)
 {
 	const struct param *p;
 	int i;
@@ -235,8 +235,7 @@ static void explain_name(const char *name, char *err, size_t errsize)
 	param_for_each(append_name, &list);
 }
 
-/* Sets a parameter. text NULL: only the name was given, without a value. */
-static int assign(const char *name, const char *text, char *err, size_t errsize)
+int param_assign(const char *name, const char *text, char *err, size_t errsize)
 {
 	const char *why = NULL;
 	struct param p;
@@ -258,49 +257,6 @@ static int assign(const char *name, const char *text, char *err, size_t errsize)
 	if (result)
 		explain_value(name, text, &p, why, err, errsize);
 	return result;
-}
-
-int param_set(const char *name, const char *text, char *err, size_t errsize)
-{
-	char value[MAX_TEXT];
-	size_t len = strlcpy(value, text, sizeof(value));
-	struct param p;
-
-	if (len >= sizeof(value)) {
-		snprintf(err, errsize, "%s: more than %d bytes", name, MAX_TEXT - 1);
-		return -EINVAL;
-	}
-	if (len && value[len - 1] == '\n')
-		value[len - 1] = '\0';
-	if (param_find(name, &p) && p.at_boot) {
-		snprintf(err, errsize, "%s: only the kernel's command line sets it", name);
-		return -EROFS;
-	}
-	return assign(name, value, err, errsize);
-}
-
-int param_get(const char *name, char *buf, size_t size)
-{
-	struct param p;
-
-	if (!param_find(name, &p))
-		return -ENOENT;
-	switch (p.type) {
-	case PARAM_T_U32:
-		return scnprintf(buf, size, "%u", *(u32 *)p.value);
-	case PARAM_T_SIZE:
-		return scnprintf(buf, size, "%llu", (unsigned long long)*(u64 *)p.value);
-	case PARAM_T_BOOL:
-		return scnprintf(buf, size, "%d", *(bool *)p.value);
-	case PARAM_T_STR:
-		return scnprintf(buf, size, "%s", (char *)p.value);
-	default:
-		if (size)
-			buf[0] = '\0';
-		if (size && p.show)
-			p.show(buf, size);
-		return strnlen(buf, size);
-	}
 }
 
 static bool visit(const char *prefix, const struct param *p,
@@ -385,7 +341,7 @@ const char *param_parse_line(char *cmdline, char *err, size_t errsize)
 		value = strchr(word, '=');
 		if (value)
 			*value++ = '\0';
-		if (assign(word, value, err, errsize))
+		if (param_assign(word, value, err, errsize))
 			return err;
 	}
 	return NULL;

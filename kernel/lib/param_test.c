@@ -1,5 +1,6 @@
 #include "parse.c"
 #include "param.c"
+#include "param_run.c"
 #include "lib/ktap.h"
 
 static u32 swappiness = 60;

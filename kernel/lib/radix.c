@@ -1,11 +1,9 @@
 /* Radix trees. Theory in lib/radix.h. */
-#include "lib/radix.h"
+#include "radix_internal.h"
 
 #include "errno.h"
 #include "lib/assert.h"
 #include "lib/string.h"
-
-#define MAX_SHIFT 30 /* of the highest root: it has 5 levels of 6 bits below */
 
 struct radix_node *radix_take(struct radix_nodes *nodes)
 {
@@ -16,11 +14,6 @@ struct radix_node *radix_take(struct radix_nodes *nodes)
 		nodes->nr--;
 	}
 	return node;
-}
-
-static inline u32 slot_of(const struct radix_node *node, u32 index)
-{
-	return index >> node->shift & (RADIX_SLOTS - 1);
 }
 
 static inline bool covers(const struct radix_node *root, u32 index)
@@ -35,28 +28,6 @@ static inline u32 shift_for(u32 index)
 	while (index >> shift >= RADIX_SLOTS)
 		shift += RADIX_SHIFT;
 	return shift;
-}
-
-/* Tags of one node. */
-
-static inline bool bit_test(const struct radix_node *node, u32 slot, u32 tag)
-{
-	return node->tags[tag][slot / 32] >> slot % 32 & 1;
-}
-
-static inline void bit_set(struct radix_node *node, u32 slot, u32 tag)
-{
-	node->tags[tag][slot / 32] |= 1u << slot % 32;
-}
-
-static inline void bit_clear(struct radix_node *node, u32 slot, u32 tag)
-{
-	node->tags[tag][slot / 32] &= ~(1u << slot % 32);
-}
-
-static inline bool any_tagged(const struct radix_node *node, u32 tag)
-{
-	return node->tags[tag][0] | node->tags[tag][1];
 }
 
 STATIC_ASSERT(RADIX_SLOTS == 64);
@@ -136,17 +107,12 @@ void radix_replace(struct radix *tree, u32 index, void *item)
 
 /* Tags. */
 
-void radix_set_tag(struct radix *tree, u32 index, enum radix_tag tag)
+static inline void bit_clear(struct radix_node *node, u32 slot, u32 tag)
 {
-	struct radix_node *node = radix_leaf(tree, index);
-	u32 slot = slot_of(node, index);
-
-	ASSERT(node->slot[slot]);
-	for (; node && !bit_test(node, slot, tag); slot = node->place, node = node->parent)
-		bit_set(node, slot, tag);
+	node->tags[tag][slot / 32] &= ~(1u << slot % 32);
 }
 
-static void clear_upwards(struct radix_node *node, u32 slot, u32 tag)
+void radix_clear_upwards(struct radix_node *node, u32 slot, u32 tag)
 {
 	bit_clear(node, slot, tag);
 	while (!any_tagged(node, tag) && node->parent) {
@@ -154,21 +120,6 @@ static void clear_upwards(struct radix_node *node, u32 slot, u32 tag)
 		node = node->parent;
 		bit_clear(node, slot, tag);
 	}
-}
-
-void radix_clear_tag(struct radix *tree, u32 index, enum radix_tag tag)
-{
-	struct radix_node *leaf = radix_leaf(tree, index);
-
-	if (leaf && bit_test(leaf, slot_of(leaf, index), tag))
-		clear_upwards(leaf, slot_of(leaf, index), tag);
-}
-
-bool radix_has_tag(const struct radix *tree, u32 index, enum radix_tag tag)
-{
-	const struct radix_node *leaf = radix_leaf(tree, index);
-
-	return leaf && bit_test(leaf, slot_of(leaf, index), tag);
 }
 
 /* Removing. */
@@ -199,7 +150,7 @@ void *radix_remove(struct radix *tree, u32 index, struct radix_nodes *nodes)
 		return NULL;
 	for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
 		if (bit_test(leaf, slot, tag))
-			clear_upwards(leaf, slot, tag);
+			radix_clear_upwards(leaf, slot, tag);
 	leaf->slot[slot] = NULL;
 	leaf->count--;
 	radix_prune(tree, leaf, nodes);
@@ -251,7 +202,7 @@ static bool skip(const struct radix_node *node, u32 *index)
 	return *index;
 }
 
-static void *next(const struct radix *tree, u32 *index, int tag)
+void *radix_walk(const struct radix *tree, u32 *index, int tag)
 {
 	const struct radix_node *node = tree->root;
 
@@ -278,50 +229,5 @@ static void *next(const struct radix *tree, u32 *index, int tag)
 
 void *radix_next(const struct radix *tree, u32 *index)
 {
-	return next(tree, index, -1);
-}
-
-void *radix_next_tagged(const struct radix *tree, u32 *index, enum radix_tag tag)
-{
-	return next(tree, index, tag);
-}
-
-/* Checking. */
-
-static int check_node(const struct radix_node *node)
-{
-	int entries = 0, below, used = 0;
-
-	for (u32 slot = 0; slot < RADIX_SLOTS; slot++) {
-		const struct radix_node *child = node->slot[slot];
-
-		for (u32 tag = 0; tag < NR_RADIX_TAGS; tag++)
-			if (bit_test(node, slot, tag) !=
-			    (node->shift && child ? any_tagged(child, tag)
-						  : child && bit_test(node, slot, tag)))
-				return -EINVAL;
-		if (!child)
-			continue;
-		used++;
-		if (!node->shift) {
-			entries++;
-			continue;
-		}
-		if (child->parent != node || child->place != slot ||
-		    child->shift + RADIX_SHIFT != node->shift)
-			return -EINVAL;
-		below = check_node(child);
-		if (below <= 0)
-			return -EINVAL;
-		entries += below;
-	}
-	return used == node->count ? entries : -EINVAL;
-}
-
-int radix_check(const struct radix *tree)
-{
-	if (!tree->root)
-		return 0;
-	return tree->root->parent || tree->root->shift > MAX_SHIFT ? -EINVAL
-								   : check_node(tree->root);
+	return radix_walk(tree, index, -1);
 }

@@ -1,5 +1,7 @@
 /* Compares radix trees with an array that is searched linearly. */
 #include "radix.c"
+#include "radix_check.c"
+#include "radix_tags.c"
 #include "lib/ktap.h"
 #include <stdlib.h>
 

@@ -57,7 +57,7 @@ struct stack_writer {
 	int err;
 };
 
-static int args_grow(struct exec_args *args, u32 size)
+int args_grow(struct exec_args *args, u32 size)
 {
 	char *bigger;
 
@@ -136,26 +136,6 @@ int args_copy(struct exec_args *args, char *const *argv, char *const *envp, bool
 	if (!err)
 		err = args_add_vector(args, envp, kernel, &args->envc);
 	return err;
-}
-
-int args_push_front(struct exec_args *args, const char *s, bool drop)
-{
-	u32 n = strlen(s) + 1, skip = 0;
-	int err;
-
-	drop = drop && args->argc;
-	if (drop)
-		skip = strlen(args->buf) + 1;
-	while (args->used - skip + n > args->size) {
-		err = args_grow(args, args->size * 2);
-		if (err)
-			return err;
-	}
-	memmove(args->buf + n, args->buf + skip, args->used - skip);
-	memmove(args->buf, s, n);
-	args->used += n - skip;
-	args->argc += !drop;
-	return 0;
 }
 
 void args_free(struct exec_args *args)

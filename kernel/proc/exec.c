@@ -2,8 +2,8 @@
  * execve: the new program, its address space and stack, is complete before the old one is given up,
  * so any failure leaves the caller unchanged. After the switch nothing can fail.
  *
- * A file that begins with #! names its interpreter, which runs with the file's path as argument.
- * The interpreter itself must be an ELF program.
+ * A file that begins with #! names its interpreter (script.c), which runs with the file's path as
+ * argument. The interpreter itself must be an ELF program.
  *
  * A dynamically linked program names its dynamic linker, which is mapped, too, and runs first: it
  * maps the libraries and then jumps to the program.
@@ -23,6 +23,9 @@ struct program {
 	size_t n;
 	struct elf_image image;
 };
+
+int (*exec_script)(char *head, size_t n, struct exec_args *args, const char *path,
+		   char **interpreter);
 
 /* A program, and its dynamic linker if it names one. */
 struct executable {
@@ -63,48 +66,13 @@ static int program_open(struct program *p, const char *path)
 	return 0;
 }
 
-static char *skip_blanks(char *p)
-{
-	while (*p == ' ' || *p == '\t')
-		p++;
-	return p;
-}
-
-/* Splits "#! interpreter [argument]" in place. */
-static int parse_script(char *line, size_t n, char **interpreter, char **arg)
-{
-	char *end = memchr(line, '\n', MIN(n, (size_t)PATH_MAX)), *p = line + 2;
-
-	if (!end)
-		return -ENOEXEC;
-	while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-		end--;
-	*end = '\0';
-	p = skip_blanks(p);
-	*interpreter = p;
-	while (*p && *p != ' ' && *p != '\t')
-		p++;
-	*arg = NULL;
-	if (*p) {
-		*p++ = '\0';
-		*arg = skip_blanks(p);
-	}
-	return **interpreter ? 0 : -ENOEXEC;
-}
-
-/* Changes the arguments to: interpreter [argument] path old-arguments-after-the-first. */
+/* Opens the interpreter of a script in its place. */
 static int use_interpreter(struct program *p, struct exec_args *args, const char *path)
 {
 	struct program interpreter;
-	char *name, *arg;
-	int err = parse_script(p->head, p->n, &name, &arg);
+	char *name;
+	int err = exec_script ? exec_script(p->head, p->n, args, path, &name) : -ENOEXEC;
 
-	if (!err)
-		err = args_push_front(args, path, true);
-	if (!err && arg)
-		err = args_push_front(args, arg, false);
-	if (!err)
-		err = args_push_front(args, name, false);
 	if (err)
 		return err;
 	err = program_open(&interpreter, name);

@@ -2,7 +2,9 @@
 #ifndef PROC_INTERNAL_H
 #define PROC_INTERNAL_H
 
+#include "arch/irq.h"
 #include "elf.h"
+#include "proc/signal.h"
 #include "proc/task.h"
 #include "types.h"
 
@@ -22,6 +24,19 @@ struct sighand *sighand_alloc(void); /* all default; NULL: out of memory */
 void sighand_free(struct sighand *hand);
 
 /* signal.c */
+#define UNBLOCKABLE (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP))
+/* Sets or clears WORK_SIGNAL after current's masks have changed. */
+static inline void signal_recalc(void)
+{
+	unsigned long flags = irq_save();
+
+	if (signals_deliverable(&current->sig))
+		current->work |= WORK_SIGNAL;
+	else
+		current->work &= ~WORK_SIGNAL;
+	irq_restore(flags);
+}
+
 void signal_deliver(struct pt_regs *regs);
 /* After execve: resets the old program's handlers; ignored signals stay ignored. */
 void signal_exec(struct task_struct *t);
@@ -34,12 +49,16 @@ struct exec_args {
 };
 /* Copies both vectors. Returns 0, -EFAULT, -E2BIG or -ENOMEM. Call args_free in every case. */
 int args_copy(struct exec_args *args, char *const *argv, char *const *envp, bool kernel);
-/* Inserts a string before all others, as new argument 0. drop: it replaces the old argument 0. */
-int args_push_front(struct exec_args *args, const char *s, bool drop);
+int args_grow(struct exec_args *args, u32 size); /* Returns 0, -E2BIG or -ENOMEM. */
 void args_free(struct exec_args *args);
 /* Builds the stack of a new program in mm and stores its start in *sp. Returns 0 or -errno. */
 int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct elf_image *image,
 		     const char *path, u32 *sp);
+
+/* exec.c. The file begins with #!, and these are its first n bytes: changes the arguments to those of its
+ * interpreter, and stores the interpreter's path, which lies in head. Returns 0 or -errno. */
+extern int (*exec_script)(char *head, size_t n, struct exec_args *args, const char *path,
+			  char **interpreter); /* NULL: scripts cannot run */
 
 /* load.c */
 /* Maps the segments of a checked image into mm. A movable image gets its place first. Returns 0 or

@@ -17,40 +17,8 @@
 #include "mm/policy_core.h"
 #include "proc/alarm.h"
 
-#define UNBLOCKABLE (SIG_BIT(SIGKILL) | SIG_BIT(SIGSTOP))
 #define SYNCHRONOUS                                                                                \
 	(SIG_BIT(SIGSEGV) | SIG_BIT(SIGBUS) | SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | SIG_BIT(SIGTRAP))
-
-/* Sets or clears WORK_SIGNAL after current's masks have changed. */
-static void signal_recalc(void)
-{
-	unsigned long flags = irq_save();
-
-	if (signals_deliverable(&current->sig))
-		current->work |= WORK_SIGNAL;
-	else
-		current->work &= ~WORK_SIGNAL;
-	irq_restore(flags);
-}
-
-void signal_set_blocked(u64 mask)
-{
-	current->sig.blocked = mask & ~UNBLOCKABLE;
-	signal_recalc();
-}
-
-void signal_set_action(int sig, const struct k_sigaction *sa)
-{
-	unsigned long flags = irq_save();
-
-	current->sig.hand->actions[sig - 1] = *sa;
-	if (signal_ignored(current, sig))
-		current->sig.pending &= ~SIG_BIT(sig);
-	else if (sig == SIGALRM && !(current->sig.pending & SIG_BIT(sig)))
-		alarm_restart();
-	irq_restore(flags);
-	signal_recalc();
-}
 
 void signal_exec(struct task_struct *t)
 {

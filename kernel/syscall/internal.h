@@ -31,7 +31,14 @@ struct user_path {
 int path_begin(struct user_path *p, int dirfd, const char *user);
 void path_end(struct user_path *p);
 
-/* Like path_begin, but leaves the working directory as it is: for calls with two names. */
+/* Copies in a path, to be freed by path_free. Returns 0 or -errno. */
+int path_copy(const char *user, char **name);
+void path_free(const char *name);
+/* Stores the inode where a path starts; NULL: the working directory or the root. Returns 0, -EBADF
+ * or -ENOTDIR. */
+int path_base(int dirfd, const char *name, struct inode **base);
+
+/* place.c: like path_begin, but leaves the working directory as it is: for calls with two names. */
 struct path_at;
 int place_begin(struct path_at *p, int dirfd, const char *user);
 void place_end(struct path_at *p);

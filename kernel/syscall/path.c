@@ -6,9 +6,7 @@
 #include "mm/slab.h"
 #include "sched/current.h"
 
-/* Stores the inode where a path starts; NULL: the working directory or the root. Returns 0, -EBADF
- * or -ENOTDIR. */
-static int base_of(int dirfd, const char *name, struct inode **base)
+inline int path_base(int dirfd, const char *name, struct inode **base)
 {
 	struct file *f;
 
@@ -28,7 +26,7 @@ static int base_of(int dirfd, const char *name, struct inode **base)
 static int lend_cwd(struct user_path *p, int dirfd)
 {
 	struct inode *base;
-	int err = base_of(dirfd, p->name, &base);
+	int err = path_base(dirfd, p->name, &base);
 
 	p->lent = !err && base;
 	if (!p->lent)
@@ -54,7 +52,7 @@ static char *get_path(void)
 	return kmalloc(PATH_MAX, GFP_KERNEL);
 }
 
-static void free_path(const char *name)
+void path_free(const char *name)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(spare); i++)
 		if (spare[i].path == name) {
@@ -64,8 +62,7 @@ static void free_path(const char *name)
 	kfree(name);
 }
 
-/* Copies in a path, to be freed by free_path. Returns 0 or -errno. */
-static inline int copy_path(const char *user, char **name)
+inline int path_copy(const char *user, char **name)
 {
 	int n;
 
@@ -75,44 +72,25 @@ static inline int copy_path(const char *user, char **name)
 	n = strncpy_from_user(*name, user, PATH_MAX);
 	if (n > 0)
 		return 0;
-	free_path(*name);
+	path_free(*name);
 	return n ? n : -ENOENT;
 }
 
 int path_begin(struct user_path *p, int dirfd, const char *user)
 {
-	int err = copy_path(user, &p->name);
+	int err = path_copy(user, &p->name);
 
 	if (err)
 		return err;
 	err = lend_cwd(p, dirfd);
 	if (err)
-		free_path(p->name);
+		path_free(p->name);
 	return err;
-}
-
-int place_begin(struct path_at *p, int dirfd, const char *user)
-{
-	char *name;
-	int err = copy_path(user, &name);
-
-	if (err)
-		return err;
-	p->name = name;
-	err = base_of(dirfd, name, &p->base);
-	if (err)
-		free_path(name);
-	return err;
-}
-
-void place_end(struct path_at *p)
-{
-	free_path(p->name);
 }
 
 void path_end(struct user_path *p)
 {
 	if (p->lent)
 		current->cwd = p->cwd;
-	free_path(p->name);
+	path_free(p->name);
 }

@@ -33,11 +33,11 @@ struct disk {
 
 	/* The queue; irq. Set up by disk_init. */
 	struct request *active;       /* being served */
-	struct list_head arrival[2];  /* waiting; deadline: by direction, else all in [0] */
-	struct rb_root sorted[2];     /* the waiting requests by sector, with deadline */
+	struct list_head arrival[2];  /* waiting, in order of arrival; fifo: all in [0] */
+	struct rb_root sorted[2];     /* drivers/deadline.c: the waiting requests by sector */
 	u32 position;                 /* the sector after the last one served or being served */
 	bool writing;                 /* direction of the active or last request */
-	u32 batch, starved;           /* drivers/elevator.c */
+	u32 batch, starved;           /* drivers/deadline.c */
 	struct timer limit;           /* time limit of the active request, if ops->stop exists */
 	bool given_up;                /* did not answer: every request fails */
 	u64 busy_since_ns;            /* when the active request began */
@@ -52,6 +52,17 @@ void bdev_register(struct block_device *b);
 /* Completes the active request with 0 or -EIO. Interrupts are off. Does nothing after ops->stop. */
 void block_end(struct disk *disk, int error);
 
+/* An order of requests other than fifo. All are called by drivers/elevator.c, with interrupts off. */
+struct elevator {
+	void (*add)(struct disk *d, struct request *rq); /* puts it in d->arrival */
+	void (*moved)(struct disk *d, struct request *rq); /* its first sector has changed */
+	struct request *(*neighbour)(struct disk *d, const struct bio *bio, bool *front);
+	struct request *(*choose)(
+		struct disk *d); /* the next one, still in d->arrival; one waits */
+};
+
+extern const struct elevator *block_elevator; /* NULL: fifo */
+
 /* drivers/elevator.c; interrupts are off. */
 void elevator_add(struct disk *d, struct request *rq);
 struct request *elevator_take(struct disk *d); /* removes the next one; one must wait */
@@ -65,5 +76,7 @@ static inline struct request *elevator_next(struct disk *d) /* NULL: none waits 
 struct request *elevator_neighbour(struct disk *d, const struct bio *bio, bool *front);
 /* Call after a request's first sector has changed. */
 void elevator_moved(struct disk *d, struct request *rq);
+/* Could bio be the end or (*front) the beginning of the request? A flush has no sectors, so no bio can. */
+bool request_adjoins(const struct request *rq, const struct bio *bio, bool *front);
 
 #endif

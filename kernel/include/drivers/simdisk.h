@@ -11,15 +11,25 @@ struct block_device;
 struct mem_range;
 
 #define SIMDISK_PREFIX "sim:"
+#define SIMDISK_SIZE_MIN (64u << 10)
 #define SIMDISK_SPEC_MAX 96 /* bytes of a description, with the NUL */
 
 enum simdisk { SIMDISK_SWAP, SIMDISK_DATA, SIMDISK_DATA_2, NR_SIMDISKS }; /* sim, sda, sdb */
 
-/* Sets the disk's description to "sim:...". Returns NULL, or an error message. */
-const char *simdisk_parse(enum simdisk which, const char *spec);
+/* A request takes latency + (if the head must move: seek + rotation) + its pages * transfer. */
+struct disk_model {
+	u32 seek, rotation, transfer, latency; /* us; transfer per page */
+	u64 size;         /* bytes; 0: all memory above mem= */
+	u64 at;    /* start of the image; the cache's memory follows it */
+	u64 cache; /* bytes; 0: none */
+};
 
-/* Returns the size in bytes from size=, or 0: all memory above mem=. */
-u64 simdisk_size(enum simdisk which);
+/* drivers/simdisk.c. The disk's model, as it is or before simdisk_open as it shall be. */
+const struct disk_model *simdisk_model(enum simdisk which);
+void simdisk_set_model(enum simdisk which, const struct disk_model *model);
+
+/* drivers/simdisk_spec.c. Sets the disk's model to "sim:...". Returns NULL, or an error message. */
+const char *simdisk_parse(enum simdisk which, const char *spec);
 
 /* Returns the memory range of the data of sda or sdb. start == end: there is no such disk. */
 struct mem_range simdisk_image(enum simdisk which);

@@ -194,7 +194,7 @@ struct super_operations {
 	void (*evict_inode)(struct inode *inode);
 	/* Writes the superblock and other metadata into dirty buffers. Returns 0 or -errno. */
 	int (*sync)(struct super_block *sb);
-	/* Writes all dirty buffers to the medium. NULL: nothing to do. Returns 0 or -errno. */
+	/* Writes all dirty buffers to the medium. Needed by a file system on a device. Returns 0 or -errno. */
 	int (*flush)(struct super_block *sb);
 	int (*statfs)(struct super_block *sb, struct kstatfs *st);
 	/* Called after the last inode is gone: writes and flushes all, marks the file system clean,

@@ -8,8 +8,13 @@
 #include "types.h"
 
 struct seq_file;
+struct vm_policy;
 
-/* Choosing the policy (mm/control/switch.c). Switches at run time. Returns 0, -EINVAL if there is no
+/* Choosing the policy (mm/control/switch.c). Returns the policy of that name, or NULL. */
+const struct vm_policy *policy_find(const char *name);
+/* The mark of a policy that has broken a rule: it must not be used again. */
+bool *policy_broken_mark(const struct vm_policy *policy);
+/* mm/control/policy_files.c. Switches at run time. Returns 0, -EINVAL if there is no
  * such policy, -EPERM if that policy broke a rule, or the error of its init. */
 int policy_switch(const char *name);
 /* Is the active policy the fallback, which replaces policies that break a rule? */

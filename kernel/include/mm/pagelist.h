@@ -10,15 +10,19 @@ struct page_list { /* of a zone */
 };
 
 extern struct page_list page_lists[MAX_ZONES];
-extern u32 pagelist_fraction; /* 0: no lists are used */
 
-/* Like buddy_alloc and buddy_free, but single frames go through the list. cold: the frame has not
- * been used recently. */
-struct page *pagelist_alloc(struct zone *z, u32 order);
-void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold);
-/* Frees all frames on the lists to the buddy allocator. Returns false if the lists were empty. */
-bool pagelists_drain(void);
-/* Sets the sizes of the lists from pagelist_fraction and the sizes of the zones; empties the lists. */
-void pagelists_resize(void);
+/* What the allocator calls while lists are used. */
+struct pagelist_ops {
+	/* Like buddy_alloc and buddy_free, but single frames go through the list. cold: the frame has
+	 * not been used recently. */
+	struct page *(*alloc)(struct zone *z, u32 order);
+	void (*free)(struct zone *z, struct page *page, u32 order, bool cold);
+	/* Frees all frames on the lists to the buddy allocator. Returns false if there were none. */
+	bool (*drain)(void);
+	/* Sets the sizes of the lists from those of the zones, and empties the lists. */
+	void (*resize)(void);
+};
+
+extern const struct pagelist_ops *pagelists; /* NULL: no lists are used (mm/frame/page_alloc.c) */
 
 #endif

@@ -103,6 +103,7 @@ u32 nr_free_pages(void); /* free frames in all zones */
 u32 nr_managed_pages(void); /* frames given to the allocator */
 /* Recomputes watermarks and reserves from min_free_kbytes and lowmem_reserve_ratio. */
 void zones_set_watermarks(void);
-extern u32 min_free_kbytes;
+extern u32 min_free_kbytes, lowmem_reserve_ratio[MAX_ZONES];
+#define MAX_MIN_FREE 65536u /* KiB */
 
 #endif

@@ -1,19 +1,16 @@
 /*
- * Choosing the policy: vm= at boot, /proc/sys/vm/policy at run time. mm/seam/handover.c does the
- * switch itself.
+ * Choosing the policy: vm= at boot. Later, policy_files.c switches to another; mm/seam/handover.c
+ * does the switch itself.
  *
  * The lists of a policy that broke a rule still contain the pages that it had, so it is never
  * switched on again.
  */
-#include "errno.h"
 #include "lib/assert.h"
 #include "lib/param.h"
 #include "lib/printf.h"
-#include "lib/seq_file.h"
 #include "lib/string.h"
 #include "mm/control.h"
 #include "mm/policy_core.h"
-#include "mm/zone.h"
 
 #define DEFAULT "2q"
 #define FALLBACK "fifo"
@@ -23,7 +20,7 @@
 static const struct vm_policy *chosen; /* vm= */
 static bool broken[MAX_POLICIES];      /* indexed as policy_table */
 
-static const struct vm_policy *policy_find(const char *name)
+const struct vm_policy *policy_find(const char *name)
 {
 	u32 i = 0;
 
@@ -54,7 +51,7 @@ static void show_policy(char *buf, size_t size)
 
 PARAM_ENUM("vm", choose, list_policies, show_policy, "page-replacement policy", AT_BOOT);
 
-static bool *broken_mark(const struct vm_policy *policy)
+bool *policy_broken_mark(const struct vm_policy *policy)
 {
 	u32 i = 0;
 
@@ -72,26 +69,8 @@ void policy_fall_back(void)
 {
 	if (policy_is_fallback())
 		panic("the fallback policy itself is broken");
-	*broken_mark(vm_policy) = true;
+	*policy_broken_mark(vm_policy) = true;
 	policy_take_over(policy_find(FALLBACK), true);
-}
-
-int policy_switch(const char *name)
-{
-	const struct vm_policy *next = policy_find(name);
-	int err = 0;
-
-	if (!next)
-		return -EINVAL;
-	if (next == vm_policy)
-		return 0;
-	if (*broken_mark(next))
-		return -EPERM;
-	if (next->init)
-		err = next->init();
-	if (!err)
-		policy_take_over(next, false);
-	return err;
 }
 
 void policy_register_params(void)
@@ -109,26 +88,4 @@ void policy_init(void)
 	}
 	policy_start(chosen ?: policy_find(DEFAULT));
 	printk("policy: %s, %s\n", vm_policy->name, vm_policy->summary);
-}
-
-void policy_names(struct seq_file *m)
-{
-	for (u32 i = 0; policy_at(i); i++) {
-		bool on = policy_at(i) == vm_policy;
-
-		seq_printf(m, "%s%s%s%s", i ? " " : "", on ? "[" : "", policy_at(i)->name,
-			   on ? "]" : "");
-	}
-	seq_putc(m, '\n');
-}
-
-void policy_show(struct seq_file *m)
-{
-	seq_printf(m, "policy: %s\nsummary: %s\nviolations: %u\nowned: %u\nisolated: %u\n",
-		   vm_policy->name, vm_policy->summary, policy_violations(), zones_nr_owned(),
-		   vm_nr_isolated);
-	for (const struct vm_param *p = vm_policy->params; p && p->name; p++)
-		seq_printf(m, "%s: %u%s%s\n", p->name, *p->value, p->unit ? " " : "",
-			   p->unit ?: "");
-	policy_call_show(m);
 }

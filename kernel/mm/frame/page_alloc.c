@@ -23,6 +23,7 @@
 #define MAX_TRIES 16
 
 struct zone zones[MAX_ZONES];
+const struct pagelist_ops *pagelists;
 
 u32 nr_free_pages(void)
 {
@@ -52,8 +53,8 @@ static struct page *alloc_from_zones(gfp_t gfp, u32 order, int mark)
 
 		if (z->nr_free < keep + (1u << order))
 			continue;
-		if (unlikely(pagelist_fraction))
-			page = pagelist_alloc(z, order);
+		if (unlikely(pagelists))
+			page = pagelists->alloc(z, order);
 		else
 			page = buddy_alloc(z, order);
 		if (likely(page)) {
@@ -97,16 +98,21 @@ static bool kill_for_memory(void)
 	return killed;
 }
 
+static bool drain_lists(void)
+{
+	return pagelists && pagelists->drain();
+}
+
 static struct page *alloc_slow(gfp_t gfp, u32 order)
 {
 	u32 zone_mask = (2u << highest_zone(gfp)) - 1;
 	struct page *page;
 
-	if (pagelists_drain() && (page = alloc_from_zones(gfp, order, WMARK_LOW)))
+	if (drain_lists() && (page = alloc_from_zones(gfp, order, WMARK_LOW)))
 		return page;
 	kswapd_wake();
 	for (u32 tries = 0;; tries++) {
-		pagelists_drain();
+		drain_lists();
 		page = alloc_from_zones(gfp, order, reserve_mark(gfp));
 		if (page)
 			return page;
@@ -143,8 +149,8 @@ void free_pages(struct page *page, u32 order)
 	page->count = 0;
 	stat_add(pgfree, 1u << order);
 	z->nr_freed += 1u << order;
-	if (unlikely(pagelist_fraction))
-		pagelist_free(z, page, order, current->flags & TF_RECLAIM);
+	if (unlikely(pagelists))
+		pagelists->free(z, page, order, current->flags & TF_RECLAIM);
 	else
 		buddy_free(z, page, order);
 }

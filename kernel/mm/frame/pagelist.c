@@ -30,7 +30,7 @@
 #define MAX_BATCH (8 * PAGE_SHIFT)
 
 struct page_list page_lists[MAX_ZONES];
-u32 pagelist_fraction;
+static u32 fraction; /* 0: no lists are used */
 
 static void fill(struct zone *z, struct page_list *l)
 {
@@ -53,7 +53,7 @@ static void give_back(struct zone *z, struct page_list *l, u32 nr)
 	}
 }
 
-struct page *pagelist_alloc(struct zone *z, u32 order)
+static struct page *pagelist_alloc(struct zone *z, u32 order)
 {
 	struct page_list *l = &page_lists[z - zones];
 	struct page *page;
@@ -70,7 +70,7 @@ struct page *pagelist_alloc(struct zone *z, u32 order)
 	return page;
 }
 
-void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold)
+static void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold)
 {
 	struct page_list *l = &page_lists[z - zones];
 
@@ -86,7 +86,7 @@ void pagelist_free(struct zone *z, struct page *page, u32 order, bool cold)
 		give_back(z, l, l->batch);
 }
 
-bool pagelists_drain(void)
+static bool pagelists_drain(void)
 {
 	u32 nr = 0;
 
@@ -97,25 +97,33 @@ bool pagelists_drain(void)
 	return nr;
 }
 
-void pagelists_resize(void)
+static void pagelists_resize(void)
 {
 	pagelists_drain();
 	for (u32 i = 0; i < MAX_ZONES; i++) {
 		struct page_list *l = &page_lists[i];
 
 		INIT_LIST_HEAD(&l->pages);
-		l->high = pagelist_fraction ? zones[i].managed / pagelist_fraction : 0;
+		l->high = fraction ? zones[i].managed / fraction : 0;
 		l->batch = l->high ? MIN(MAX(l->high / 4, 1u), MAX_BATCH) : 0;
 	}
 }
 
+static const struct pagelist_ops ops = {
+	.alloc = pagelist_alloc,
+	.free = pagelist_free,
+	.drain = pagelists_drain,
+	.resize = pagelists_resize,
+};
+
 static const char *parse_fraction(const char *text)
 {
-	u32 fraction;
+	u32 n;
 
-	if (parse_u32(text, &fraction) || (fraction && fraction < MIN_FRACTION))
+	if (parse_u32(text, &n) || (n && n < MIN_FRACTION))
 		return "neither 0 nor a number of 8 or more";
-	pagelist_fraction = fraction;
+	fraction = n;
+	pagelists = fraction ? &ops : NULL;
 	pagelists_resize();
 	return NULL;
 }
@@ -127,7 +135,7 @@ static void list_fraction(char *buf, size_t size)
 
 static void show_fraction(char *buf, size_t size)
 {
-	snprintf(buf, size, "%u", pagelist_fraction);
+	snprintf(buf, size, "%u", fraction);
 }
 
 PARAM_CALL("vm.percpu_pagelist_fraction", parse_fraction, list_fraction, show_fraction,

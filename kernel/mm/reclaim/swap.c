@@ -74,18 +74,6 @@ void swap_cache_release(struct page *page)
 	swap_cache_del(page);
 }
 
-void swap_cache_prune(struct swap_area *a)
-{
-	for (u32 i = 0; i < a->nr && swap_area_used(a); i++) {
-		struct page *page = a->t.cache[i];
-
-		if (a->t.map[i] || !page || swap_place_forbidden(a, i))
-			continue;
-		if (!page_test(page, PG_isolated) && !page_test(page, PG_locked))
-			swap_cache_del(page);
-	}
-}
-
 /* Counts a major fault on a page that was evicted recently: with more memory it would be resident. */
 void swap_note_refault(struct mm_struct *mm, u32 slot)
 {

@@ -6,9 +6,7 @@
  * vmalloc. The tables made at boot are reused: once the first area has been switched off, they serve
  * the next area that is not larger.
  */
-#include "drivers/swapdisk.h"
 #include "errno.h"
-#include "lib/stages.h"
 #include "lib/string.h"
 #include "mm/bootmem.h"
 #include "mm/vmalloc.h"
@@ -77,13 +75,3 @@ void swap_on(struct block_device *bdev)
 	swap_area_make(bdev, MIN(boot_nr, bdev->nr_sectors / SECTORS_PER_SLOT), &a);
 	swap_area_open(a, --lowest_prio);
 }
-
-static void swap_on_partition(void)
-{
-	struct block_device *bdev = swapdisk_open_partition();
-
-	if (bdev)
-		swap_on(bdev);
-}
-
-AT_STAGE(disks, 30, swap_on_partition);

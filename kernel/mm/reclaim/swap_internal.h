@@ -4,6 +4,7 @@
 
 #include "drivers/block.h"
 #include "mm/swap.h"
+#include "mm/zone.h"
 
 #define SECTORS_PER_SLOT (PAGE_SIZE / SECTOR_SIZE)
 
@@ -83,11 +84,13 @@ void swap_file_end(struct swap_file *f);
 /* swapon.c. Removes the area, closed and empty, and releases its tables and its device or file. */
 void swap_area_end(struct swap_area *a);
 
-/* swap.c. Removes from the swap cache the frames whose slots no entry names, except frames in use
- * by reclaim or I/O. */
-void swap_cache_prune(struct swap_area *a);
+/* swap_io.c. Returns a locked frame in the swap cache for a slot without one, or NULL. Only the cache
+ * holds a reference. */
+struct page *swap_add_frame(u32 slot, gfp_t gfp);
+/* Sends one request to read nr locked pages whose slots are consecutive. May sleep. */
+void swap_read_run(struct page **pages, u32 nr);
 
-/* swap_io.c. Starts reading the places of an area, from *place on, that hold a page; puts at most
+/* swap_read_back.c. Starts reading the places of an area, from *place on, that hold a page; puts at most
  * nr pages with a reference into pages[], cached ones included. Returns their number; *place: where
  * to continue. Fewer than nr before the end of the area means that memory ran out. Sleeps. */
 u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr);

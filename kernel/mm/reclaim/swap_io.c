@@ -125,8 +125,7 @@ void swap_write(struct page *page)
 	plug[i] = page;
 }
 
-/* Returns a locked frame in the swap cache for a slot without one. Only the cache holds a reference. */
-static struct page *add_frame(u32 slot, gfp_t gfp)
+struct page *swap_add_frame(u32 slot, gfp_t gfp)
 {
 	struct page *page = alloc_page(gfp);
 
@@ -152,7 +151,7 @@ static struct page *add_neighbour(u32 slot)
 
 	if (!swap_slot_valid(slot) || swap_cached(slot) || !frames_try_charge())
 		return NULL;
-	page = add_frame(slot, GFP_HIGH);
+	page = swap_add_frame(slot, GFP_HIGH);
 	if (!page) {
 		frames_uncharge();
 		return NULL;
@@ -200,7 +199,7 @@ struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *majo
 	if (mm)
 		guard_call_fault(mm);
 	frames_charge();
-	page = add_frame(slot, GFP_USER);
+	page = swap_add_frame(slot, GFP_USER);
 	if (!page) { /* no memory; or another task read it while we slept, and it is in the cache */
 		frames_uncharge();
 		return swap_slot_valid(slot) ? swap_cache_get(slot) : NULL;
@@ -224,80 +223,12 @@ bool swap_prefetch(u32 slot, u32 cluster)
 	return true;
 }
 
-/* Like add_frame, for swapoff, but never kills a process to get the frame. */
-static struct page *add_frame_gently(u32 slot)
+void swap_read_run(struct page **pages, u32 nr)
 {
-	struct page *page;
+	struct bio *bio = get_bio(pages[0]->slot, false, read_end);
 
-	while (!frames_try_charge()) {
-		bool some;
-
-		reclaim_begin();
-		some = reclaim_one_anon();
-		reclaim_end();
-		if (!some)
-			return NULL;
-	}
-	page = add_frame(slot, GFP_USER | GFP_NORETRY);
-	if (!page)
-		frames_uncharge();
-	return page;
-}
-
-/* Sends one request for at most nr consecutive places, from `place` on, that hold a page and are
- * not resident. Returns their number. */
-static u32 read_run(const struct swap_area *a, u32 place, struct page **pages, u32 nr)
-{
-	u32 n = 0, slot = a->first + place;
-	struct bio *bio;
-
-	nr = MIN(MIN(nr, a->nr - place), BIO_MAX_PIECES);
-	while (n < nr && swap_slot_valid(slot + n) && !swap_cached(slot + n)) {
-		pages[n] = add_frame_gently(slot + n);
-		if (!pages[n])
-			break;
-		page_get(pages[n++]);
-	}
-	if (!n)
-		return 0;
-	bio = get_bio(slot, false, read_end);
-	for (u32 i = 0; i < n; i++)
+	for (u32 i = 0; i < nr; i++)
 		bio_add(bio, pages[i], 0, PAGE_SIZE);
-	stat_add(pswpin, n);
+	stat_add(pswpin, nr);
 	send(bio);
-	return n;
-}
-
-/* Takes a page that was read ahead from the policy, like the pages being read now: while we hold a reference,
- * reclaim could not free it, and tasks that wait for memory, this one included, would try forever. */
-static struct page *hold_cached(u32 slot)
-{
-	struct page *page = swap_cache_get(slot);
-
-	if (page_test(page, PG_owned) && !page->mapcount)
-		policy_call_remove(page, VM_OUT_MOVED);
-	return page;
-}
-
-u32 swap_read_area(const struct swap_area *a, u32 *place, struct page **pages, u32 nr)
-{
-	u32 n = 0, run;
-
-	while (*place < a->nr && n < nr) {
-		u32 slot = a->first + *place;
-
-		if (swap_slot_valid(slot) && swap_cached(slot)) {
-			pages[n++] = hold_cached(slot);
-			++*place;
-		} else if (swap_slot_valid(slot)) {
-			run = read_run(a, *place, pages + n, nr - n);
-			if (!run && swap_slot_valid(slot) && !swap_cached(slot))
-				break;
-			n += run;
-			*place += run;
-		} else {
-			++*place;
-		}
-	}
-	return n;
 }

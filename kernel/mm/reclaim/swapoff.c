@@ -92,6 +92,19 @@ static void wait_for_reclaim(void)
 		reclaim_pause();
 }
 
+/* Removes from the swap cache the frames whose slots no entry names, except frames in use by reclaim or I/O. */
+static void prune_cache(struct swap_area *a)
+{
+	for (u32 i = 0; i < a->nr && swap_area_used(a); i++) {
+		struct page *page = a->t.cache[i];
+
+		if (a->t.map[i] || !page || swap_place_forbidden(a, i))
+			continue;
+		if (!page_test(page, PG_isolated) && !page_test(page, PG_locked))
+			swap_cache_del(page);
+	}
+}
+
 /* Pages that could not be read, now or earlier by read-ahead, are tried once more. */
 static int read_back(struct swap_area *a)
 {
@@ -99,7 +112,7 @@ static int read_back(struct swap_area *a)
 	u32 place = 0;
 	int err = 0;
 
-	swap_cache_prune(a);
+	prune_cache(a);
 	while (!err && swap_area_used(a)) {
 		err = signal_pending(current) ? -EINTR : read_batch(a, &place);
 		if (err == -EIO && !again) {
@@ -108,7 +121,7 @@ static int read_back(struct swap_area *a)
 		}
 		if (place < a->nr)
 			continue;
-		swap_cache_prune(a);
+		prune_cache(a);
 		place = 0;
 		if (!err && swap_area_used(a))
 			wait_for_reclaim();

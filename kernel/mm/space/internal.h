@@ -60,7 +60,7 @@ bool range_ok(u32 addr, u32 len);
 bool may_promise(u32 vm, u32 len);
 /* mmap.c: removes what the range maps. Returns 0 or -ENOMEM. Caller holds mm->lock. */
 int unmap_locked(struct mm_struct *mm, u32 start, u32 end);
-/* mmap.c: does every page of the range belong to a region? Caller holds mm->lock. */
+/* protect.c: does every page of the range belong to a region? Caller holds mm->lock. */
 bool range_mapped(struct mm_struct *mm, u32 start, u32 end);
 
 /* mlock.c: faults in missing pages, until the first error. Returns 0 or -errno. Called without mm->lock. */
@@ -75,7 +75,6 @@ void unmap_page(struct vm_area_struct *vma, struct page *page); /* the entry is 
 /* Unmaps a range. zap_entries only adds up what the caller then settles. */
 void zap_range(struct vm_area_struct *vma, u32 start, u32 end);
 void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t);
-void protect_range(struct vm_area_struct *vma, u32 start, u32 end);
 void free_tables_around(struct mm_struct *mm, u32 start, u32 end);
 
 /* The end of the part of [addr, end) that the same page table as addr's maps. */

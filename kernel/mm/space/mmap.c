@@ -148,19 +148,6 @@ long do_munmap(struct mm_struct *mm, u32 addr, u32 len)
 	return err;
 }
 
-bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
-{
-	struct vm_area_struct *vma = vma_find(mm, start);
-
-	while (start < end) {
-		if (!vma || vma->start > start)
-			return false;
-		start = vma->end;
-		vma = vma_next(vma);
-	}
-	return true;
-}
-
 static bool extend_brk(struct mm_struct *mm, u32 from, u32 to)
 {
 	struct vm_area_struct *vma = vma_find(mm, from);

@@ -1,5 +1,5 @@
 /*
- * Changing the flags of regions, and mprotect, which also changes page-table entries (range.c).
+ * Changing the flags of regions, and mprotect, which also changes page-table entries.
  *
  * As in mmap.c, all arguments are checked and regions are split before anything changes.
  */
@@ -49,6 +49,47 @@ static int check_writable(struct mm_struct *mm, u32 start, u32 end)
 			bytes += MIN(vma->end, end) - MAX(vma->start, start);
 	}
 	return !bytes || vm_may_commit(bytes >> PAGE_SHIFT) ? 0 : -ENOMEM;
+}
+
+bool range_mapped(struct mm_struct *mm, u32 start, u32 end)
+{
+	struct vm_area_struct *vma = vma_find(mm, start);
+
+	while (start < end) {
+		if (!vma || vma->start > start)
+			return false;
+		start = vma->end;
+		vma = vma_next(vma);
+	}
+	return true;
+}
+
+/* Rights that were lost are removed at once; rights that were gained are set by the next fault. */
+static pte_t protect_entry(struct vm_area_struct *vma, pte_t e)
+{
+	if (!(vma->flags & VM_READ))
+		return pte_noaccess(e) ? e : pte_mknoaccess(e);
+	if (pte_noaccess(e))
+		e = pte_mkaccess(e);
+	return vma->flags & VM_WRITE ? e : pte_wrprotect(e);
+}
+
+static void protect_range(struct vm_area_struct *vma, u32 start, u32 end)
+{
+	struct mm_struct *mm = vma->mm;
+
+	for (u32 next; start != end; start = next) {
+		pte_t *pte;
+
+		next = table_end(start, end);
+		if (!pgd_has_table(mm->pgd, start))
+			continue;
+		pte = pte_lookup(mm->pgd, start);
+		for (u32 n = (next - start) >> PAGE_SHIFT; n; n--, pte++)
+			if (pte_present(*pte) || pte_noaccess(*pte))
+				*pte = protect_entry(vma, *pte);
+	}
+	tlb_flush_all(mm->pgd);
 }
 
 long do_mprotect(struct mm_struct *mm, u32 addr, u32 len, u32 prot)

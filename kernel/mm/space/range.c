@@ -1,5 +1,5 @@
 /*
- * Operations on ranges of page-table entries: unmapping and changing protection. Fork is in anon.c.
+ * Unmapping ranges of page-table entries. Fork is in anon.c, protection in protect.c.
  *
  * The caller holds mm->lock, so only reclaim can change entries meanwhile, and only while this task
  * sleeps. Nothing here sleeps while it processes the entries of one page table. Counters and TLB
@@ -118,34 +118,6 @@ void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
 
 	zap_entries(vma, start, end, &t);
 	tally_settle(vma->mm, &t);
-}
-
-/* Rights that were lost are removed at once; rights that were gained are set by the next fault. */
-static pte_t protect_entry(struct vm_area_struct *vma, pte_t e)
-{
-	if (!(vma->flags & VM_READ))
-		return pte_noaccess(e) ? e : pte_mknoaccess(e);
-	if (pte_noaccess(e))
-		e = pte_mkaccess(e);
-	return vma->flags & VM_WRITE ? e : pte_wrprotect(e);
-}
-
-void protect_range(struct vm_area_struct *vma, u32 start, u32 end)
-{
-	struct mm_struct *mm = vma->mm;
-
-	for (u32 next; start != end; start = next) {
-		pte_t *pte;
-
-		next = table_end(start, end);
-		if (!pgd_has_table(mm->pgd, start))
-			continue;
-		pte = pte_lookup(mm->pgd, start);
-		for (u32 n = (next - start) >> PAGE_SHIFT; n; n--, pte++)
-			if (pte_present(*pte) || pte_noaccess(*pte))
-				*pte = protect_entry(vma, *pte);
-	}
-	tlb_flush_all(mm->pgd);
 }
 
 /* Frees the page tables around an unmapped range that map nothing any more. */

@@ -26,14 +26,13 @@ NONE(watchdog_init) NONE(watchdog_feed) NONE(watchdog_pause) NONE(watchdog_waits
 NONE(still_timer_interrupt) NONE(psi_init) NONE(psi_task_changed) NONE(loadavg_init)
 MISSING(thread_push_signal) NONE(alarm_restart)
 
-/* Keyboard, screen, disks for files, power cuts. */
-NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find) NONE(disks_want)
-NONE(powercut_at) NONE(powercut_before) NONE(powercut_open) NONE(powercut_room)
+/* Keyboard, screen, disks for files. */
+NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find)
 
 /* Pages and inodes of file systems on disks, direct I/O. */
-NONE(buf_sync_all) NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
-NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(writeback_start) NONE(stored_end)
-MISSING(cache_init_device) MISSING(cache_make_blocks) MISSING(cache_read_page)
+NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
+NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(stored_end)
+MISSING(cache_make_blocks) MISSING(cache_read_page)
 MISSING(stored_read) MISSING(stored_write) MISSING(cache_direct_read) MISSING(direct_settle)
 MISSING(direct_write) NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
