@@ -78,7 +78,8 @@ def test_value_written_to_proc_is_checked() -> None:
 @pytest.mark.parametrize("policy", soak_but(["fifo", "clock", "2q", "ws"], "2q", "ws"))
 def test_who_asks_for_more_than_there_is_dies_and_the_others_finish(policy: str) -> None:
     """One process needs 32 MiB, more than 16 MiB of memory and 8 MiB of swap. The other needs 4 MiB and succeeds."""
-    result = boot(f"hog 32768 2 & hog 4096 2 & wait; {CHECK}", vm=policy, mem="16M", swap="sim:ssd,size=8M")
+    run = f"hog 32768 2 & hog 4096 2 & wait; {CHECK}"
+    result = boot(run, vm=policy, mem="16M", swap="sim:ssd,size=8M", telemetry=True)
     result.check_exit().check_lines(
         [
             r"Out of memory: \d+ frames free, \d+ swap slots free: killed process \d+ \(hog\), the one with the most: "
@@ -108,7 +109,8 @@ def test_without_swap_only_memory_counts() -> None:
 
 def test_full_swap_area_is_no_end() -> None:
     """Memory and swap are used to the last slots, but everything fits: no process is killed, nothing is lost."""
-    result = boot(f"thrash 4 4416 2; cat /proc/swaps; {CHECK}", mem="16M", swap="sim:ssd,size=6M")
+    run = f"thrash 4 4416 2; cat /proc/swaps; {CHECK}"
+    result = boot(run, mem="16M", swap="sim:ssd,size=6M", telemetry=True)
     result.check_exit().check_lines([r"^R thrash .*corrupt=0", "^ok$"])
     assert not lines(result, "Out of memory"), result.tail()
     samples = [record for record in result.telemetry if record["ev"] == "sample"]

@@ -152,6 +152,7 @@ def test_swap_on_a_partition_keeps_to_it(tmp_path: Path, kind: str, name: str) -
         disk=file,
         disk_kind=kind,
         exact=kind not in disk.REAL,
+        telemetry=True,
     ).check_exit()
     result.check_lines([f"^swap: {name}, 19464 KiB", "^R thrash .*lost=0 corrupt=0", "^ok$", f"^/dev/{name} .* 19460 "])
     after = file.read_bytes()
@@ -213,6 +214,7 @@ def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> N
         disk=file,
         disk_kind="sim:ram",
         cmdline="fail=read:1,write:9",
+        telemetry=True,
     ).check_exit()
     result.check_lines(
         ["^disk: sda: bad partition table: its first sector cannot be read; it is ignored", "lost=0 corrupt=0", "^ok$"]
@@ -226,14 +228,15 @@ def test_failed_requests_of_both_modelled_disks_are_counted(tmp_path: Path) -> N
 
 def test_sector_takes_its_share_of_a_pages_time(tmp_path: Path) -> None:
     """The sector that is read is the first, under the head. In addition to its time there is the time of the copy."""
-    result = boot("true", disk=with_pattern(tmp_path / "disk", 128), disk_kind="sim:seek=9,transfer=800").check_exit()
+    sectors = with_pattern(tmp_path / "disk", 128)
+    result = boot("true", disk=sectors, disk_kind="sim:seek=9,transfer=800", telemetry=True).check_exit()
     sda = next(d for d in result.telemetry[-2]["block"] if d["name"] == "sda")
     assert sda["meta_reads"] == sda["sectors_read"] == 1 and 100 <= sda["busy_us"] <= 104
 
 
 def run_on_partition(folder: Path, cmdline: str) -> tuple[str, bytes, bytes]:
     file = partitioned(folder)
-    result = boot("thrash 4 4096 2", mem="12M", swap="sda2", disk=file, cmdline=cmdline).check_exit()
+    result = boot("thrash 4 4096 2", mem="12M", swap="sda2", disk=file, cmdline=cmdline, telemetry=True).check_exit()
     return result.console, result.raw_telemetry, file.read_bytes()
 
 

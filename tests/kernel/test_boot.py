@@ -73,7 +73,7 @@ def test_idle_prompt_leaves_the_host_idle() -> None:
 
 
 def test_exact_runs_repeat() -> None:
-    first, second = (boot("echo one two").check_exit() for _ in range(2))
+    first, second = (boot("echo one two", telemetry=True).check_exit() for _ in range(2))
     assert first.console == second.console
     assert first.raw_telemetry == second.raw_telemetry
     assert first.telemetry[-1]["ev"] == "end"

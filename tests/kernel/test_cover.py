@@ -16,10 +16,10 @@ PLACE = FOLDER / "of-a-test"
 
 def test_watched_run_is_the_same_and_tells_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(coverage.FOLDER, raising=False)
-    plain = boot("echo hello").check_exit()
+    plain = boot("echo hello", telemetry=True).check_exit()
     monkeypatch.setenv(coverage.FOLDER, str(PLACE))
     try:
-        watched = boot("echo hello").check_exit()
+        watched = boot("echo hello", telemetry=True).check_exit()
         ran = lines.run(lines.ranges(qemu.ROOT, qemu.ROOT / qemu.KERNEL), executed(*PLACE.iterdir()))
     finally:
         shutil.rmtree(PLACE, ignore_errors=True)

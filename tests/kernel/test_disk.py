@@ -61,7 +61,8 @@ def refused(result: Result, why: str) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
 def test_thrashing_loses_no_page(policy: str) -> None:
-    result = boot(f"thrash 6 4096 2; {CHECK}", vm=policy, mem="12M", swap="hda,size=32M", exact=False).check_exit()
+    small = {"mem": "12M", "swap": "hda,size=32M", "exact": False}
+    result = boot(f"thrash 6 4096 2; {CHECK}", vm=policy, **small, telemetry=True).check_exit()
     result.check_lines([r"^swap: hda, 32768 KiB; QEMU HARDDISK", r"^R thrash .*lost=0 corrupt=0", "^ok$"])
     disk = last_sample(result)["disk"]
     assert disk["reads"] > 0 and disk["writes"] > 0, disk
@@ -79,6 +80,7 @@ def test_torture_keeps_the_kernel_consistent(policy: str) -> None:
         swap="hda",
         cmdline="lowmem=8M vm.page_cluster=5",
         exact=False,
+        telemetry=True,
     ).check_exit()
     result.check_lines([r"^R torture .*corrupt=0", "^ok$"])
     counts = last_sample(result)["vm"]
@@ -96,7 +98,7 @@ def test_proc_swaps_and_meminfo_show_the_disk() -> None:
 
 
 def test_telemetry_counts_its_requests() -> None:
-    result = boot("thrash 4 4096 2", mem="12M", swap="hda", exact=False).check_exit()
+    result = boot("thrash 4 4096 2", mem="12M", swap="hda", exact=False, telemetry=True).check_exit()
     last = last_sample(result)
     disk, pages = last["disk"], last["vm"]
     assert 0 < disk["reads"] <= pages["pswpin"] and 0 < disk["writes"] <= pages["pswpout"]

@@ -123,7 +123,7 @@ def expect_switches(names: list[str], guard: str = "none") -> None:
     """Switches from each to the next, under load."""
     script = "".join(f"echo {name}>$s;sleep .02;" for name in names[1:])
     run = f"s={SWITCH};thrash 6 2048 20 1000&{script}wait;{CHECK}"
-    result = boot(run, vm=names[0], cmdline=f"guard={guard}", timeout=300, **FAST)
+    result = boot(run, vm=names[0], cmdline=f"guard={guard}", timeout=300, telemetry=True, **FAST)
     expect_no_violation(result)
     assert [record["name"] for record in result.telemetry if record["ev"] == "policy"] == names[1:], result.tail()
 

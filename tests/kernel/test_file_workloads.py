@@ -23,7 +23,7 @@ def run(command: str, folder: Path, image: bytes, vm: str = "2q") -> tuple[Resul
     """A run with a copy of the image; returns also the final content of the image."""
     path = folder / "image"
     path.write_bytes(image)
-    result = boot(f"{MOUNT}; {command}; umount /mnt", vm=vm, mem="8M", disk=path).check_exit()
+    result = boot(f"{MOUNT}; {command}; umount /mnt", vm=vm, mem="8M", disk=path, telemetry=True).check_exit()
     return result, path.read_bytes()
 
 

@@ -123,7 +123,7 @@ def test_two_equal_runs_leave_equal_images(tmp_path: Path) -> None:
     before = disk.read_bytes()
     for _ in range(2):
         disk.write_bytes(before)
-        result = in_guest(disk, "sh s", "sim:hdd", mem="8M")
+        result = in_guest(disk, "sh s", "sim:hdd", mem="8M", telemetry=True)
         found.append((result.console, result.raw_telemetry, disk.read_bytes()))
     assert found[0] == found[1]
 

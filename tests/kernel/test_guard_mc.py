@@ -23,7 +23,9 @@ GUARDS = {
 @pytest.mark.parametrize("guard", soak_but(GUARDS, "mc63", "mc741"))
 def test_it_acts_and_breaks_nothing(guard: str) -> None:
     counter, parameter = GUARDS[guard]
-    result = boot(RUN, vm="2q", mem="8M", swap="sim:ssd", cmdline=f"guard={guard} {parameter}").check_exit()
+    result = boot(
+        RUN, vm="2q", mem="8M", swap="sim:ssd", cmdline=f"guard={guard} {parameter}", telemetry=True
+    ).check_exit()
     result.check_lines([r"^R .*corrupt=0$", "^ok$"])
     assert "violation" not in result.console
     counters = [record for record in result.telemetry if record["ev"] == "sample"][-1]["guard"]

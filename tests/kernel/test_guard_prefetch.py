@@ -21,7 +21,7 @@ def faults_of_the_sleeper(guard: str, sleep_s: int) -> tuple[int, Result]:
     """Major faults of a process whose pages another one displaced; that one ended `sleep_s` before the pages are used
     again."""
     run = f"sh -c 'hog 6000 {4 + sleep_s} & sleep 2; hog 10000 1; wait; cat /proc/vm/check'"
-    result = boot(run, **SMALL, mem="16M", cmdline=f"guard={guard}")
+    result = boot(run, **SMALL, mem="16M", cmdline=f"guard={guard}", telemetry=True)
     expect_sound(result)
     exits = [record for record in result.telemetry if record["ev"] == "exit"]
     return max(record["majflt"] for record in exits), result
@@ -49,6 +49,6 @@ def test_it_waits_until_the_machine_has_been_idle() -> None:
     ],
 )
 def test_under_load_it_does_nothing(run: str, size: dict) -> None:
-    result = boot(f"{run}; cat /proc/vm/check", **SMALL, **size, cmdline="guard=prefetch")
+    result = boot(f"{run}; cat /proc/vm/check", **SMALL, **size, cmdline="guard=prefetch", telemetry=True)
     expect_sound(result)
     assert shown(result)[-1]["asked"] == 0

@@ -14,7 +14,7 @@ def shown(result: Result) -> list[dict]:
 
 
 def test_thrashing_is_met_by_protections_that_end() -> None:
-    result = boot("thrash 6 2048 2 3000; cat /proc/vm/check", **SMALL, cmdline="guard=tpf").check_exit()
+    result = boot("thrash 6 2048 2 3000; cat /proc/vm/check", **SMALL, cmdline="guard=tpf", telemetry=True).check_exit()
     result.check_lines([r"^R .*corrupt=0$", "^ok$"])
     assert "violation" not in result.console
     last = shown(result)[-1]
@@ -28,7 +28,8 @@ def test_too_high_a_rate_is_seen_in_too_few() -> None:
     """No process makes progress, but the disk is too slow for any process to reach that rate."""
     run = "thrash 10 1024 1 3000"
     blind, seeing = (
-        shown(boot(run, **SMALL, cmdline=f"guard=tpf tpf.pf_high={rate}").check_exit())[-1] for rate in (30, 2)
+        shown(boot(run, **SMALL, cmdline=f"guard=tpf tpf.pf_high={rate}", telemetry=True).check_exit())[-1]
+        for rate in (30, 2)
     )
     assert blind["protections"] == 0 and blind["too_few"] > 0
     assert seeing["protections"] > 0

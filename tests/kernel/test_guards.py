@@ -17,7 +17,10 @@ from tidemark.machine import qemu
 CHECK = "cat /proc/vm/check"
 THRASH = "thrash 7 1536 2 3000"
 SMALL = {"vm": "2q", "mem": "8M", "swap": "sim:hdd"}
+RECORDED = SMALL | {"telemetry": True}
 FAST = SMALL | {"swap": "sim:ssd"}
+TIMED = {"vm": "2q", "mem": "16M", "swap": "sim:hdd", "telemetry": True}
+NO_SAMPLES = "sample_ms=0"  # the run is the same, and its telemetry is short
 
 
 def turnaround_s(result: Result) -> float:
@@ -48,7 +51,7 @@ def test_guard_is_chosen_at_boot_only() -> None:
 
 
 def test_none_is_no_guard() -> None:
-    result = boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5; {CHECK} /proc/vm/guard", vm="fifo", frames=3)
+    result = boot(f"refstring 1 2 3 4 1 2 5 1 2 3 4 5; {CHECK} /proc/vm/guard", vm="fifo", frames=3, telemetry=True)
     result.check_exit().check_lines(["^faults: 9$", "^ok$", "^guard: none$"])
     assert result.telemetry[0]["guard"] == "none"
     assert not any("guard" in sample for sample in samples(result))
@@ -58,7 +61,8 @@ def test_none_is_no_guard() -> None:
 @pytest.mark.parametrize("policy", ["2q", "clock"])
 def test_token_beats_none_and_repeats(policy: str) -> None:
     none, token, again = (
-        boot(f"{THRASH}; {CHECK}", **SMALL | {"vm": policy}, cmdline=f"guard={g}") for g in ("none", "token", "token")
+        boot(f"{THRASH}; {CHECK}", **RECORDED | {"vm": policy}, cmdline=f"guard={g}")
+        for g in ("none", "token", "token")
     )
     expect_sound(none)
     expect_sound(token)
@@ -69,13 +73,13 @@ def test_token_beats_none_and_repeats(policy: str) -> None:
 
 def test_token_leaves_alone_what_does_not_thrash() -> None:
     run = "thrash 3 1280 10 3000"
-    none, token = (boot(run, **SMALL, cmdline=f"guard={guard}").check_exit() for guard in ("none", "token"))
+    none, token = (boot(run, **RECORDED, cmdline=f"guard={guard}").check_exit() for guard in ("none", "token"))
     assert turnaround_s(token) < 1.02 * turnaround_s(none)
     assert samples(token)[-1]["guard"]["given"] == 0
 
 
 def test_token_is_seen_and_tuned() -> None:
-    result = boot(f"cat /proc/vm/guard; {THRASH}", **SMALL, cmdline="guard=token token.turn_ms=5000").check_exit()
+    result = boot(f"cat /proc/vm/guard; {THRASH}", **RECORDED, cmdline="guard=token token.turn_ms=5000").check_exit()
     result.check_lines(["^guard: token, ", "^guard: token$", "^turn_ms: 5000 ms$", "^holder: 0$"])
     assert result.telemetry[0]["guard"] == "token"
     last = samples(result)[-1]["guard"]
@@ -90,7 +94,7 @@ def test_token_is_seen_and_tuned() -> None:
 def test_who_runs_alone_gets_on() -> None:
     run = "thrash 6 2048 2 3000"
     none, *others = (
-        boot(f"{run}; {CHECK}", **SMALL, cmdline=f"guard={name}") for name in ("none", "serialize", "loadctl")
+        boot(f"{run}; {CHECK}", **RECORDED, cmdline=f"guard={name}") for name in ("none", "serialize", "loadctl")
     )
     expect_sound(none)
     for held in others:
@@ -103,7 +107,7 @@ def test_who_runs_alone_gets_on() -> None:
     ("policy", "jitter"), soak_but([(policy, jitter) for policy in ("2q", "clock") for jitter in range(10)], ("2q", 1))
 )
 def test_serialize_is_at_most_three_times_a_batch_system(policy: str, jitter: int) -> None:
-    settings = {"mem": "16M", "swap": "sim:hdd", "vm": policy, "cmdline": f"guard=serialize jitter={jitter}"}
+    settings = TIMED | {"vm": policy, "cmdline": f"guard=serialize jitter={jitter} {NO_SAMPLES}"}
     alone, ten = (boot(f"thrash {n} 4096 6 3000", **settings) for n in (1, 10))
     assert turnaround_s(ten) < 3 * 10 * turnaround_s(alone)
     ends = [record["turnaround_us"] for record in ten.telemetry if record["ev"] == "exit"]
@@ -118,7 +122,7 @@ def test_serialize_is_at_most_three_times_a_batch_system(policy: str, jitter: in
     ],
 )
 def test_serialize_does_little_harm_where_turns_are_no_help(run: str) -> None:
-    none, held = (boot(run, mem="16M", swap="sim:hdd", vm="2q", cmdline=f"guard={g}") for g in ("none", "serialize"))
+    none, held = (boot(run, **TIMED, cmdline=f"guard={g} {NO_SAMPLES}") for g in ("none", "serialize"))
     held.check_exit()
     assert turnaround_s(held) < 1.5 * turnaround_s(none)
 
@@ -140,10 +144,9 @@ def test_serialize_does_little_harm_where_turns_are_no_help(run: str) -> None:
     ],
 )
 def test_serialize_takes_no_longer_than_no_guard_where_one_does_not_fit(run: str, jitters: int) -> None:
-    settings = {"mem": "16M", "swap": "sim:hdd", "vm": "2q"}
     none, held = (
         statistics.median(
-            turnaround_s(boot(run, **settings, cmdline=f"guard={guard} jitter={jitter}").check_exit())
+            turnaround_s(boot(run, **TIMED, cmdline=f"guard={guard} jitter={jitter} {NO_SAMPLES}").check_exit())
             for jitter in range(jitters)
         )
         for guard in ("none", "serialize")
@@ -154,13 +157,13 @@ def test_serialize_takes_no_longer_than_no_guard_where_one_does_not_fit(run: str
 def test_serialize_does_not_hold_small_jobs_back_for_one_that_does_not_fit() -> None:
     """Two jobs of 5 MiB arrive later: when all processes took turns, these waited 8 s for 0.1 s of work."""
     run = "thrash 1 18432 3 3000 & sleep 3; thrash 2 5120 8 3000; wait"
-    result = boot(run, mem="16M", swap="sim:hdd", vm="2q", cmdline="guard=serialize jitter=1").check_exit()
+    result = boot(run, **TIMED, cmdline=f"guard=serialize jitter=1 {NO_SAMPLES}").check_exit()
     jobs = [record for record in result.telemetry if record["ev"] == "exit" and record["comm"] == "thrash"]
     assert max(record["turnaround_us"] / 1e6 for record in jobs[:2]) < 4
 
 
 def test_serialize_reads_back_at_once_what_fits_again() -> None:
-    result = boot("thrash 10 2048 6 3000", mem="16M", swap="sim:hdd", cmdline="guard=serialize", vm="2q")
+    result = boot("thrash 10 2048 6 3000", **TIMED, cmdline=f"guard=serialize {NO_SAMPLES}")
     assert turnaround_s(result) < 2
 
 
@@ -175,7 +178,7 @@ def test_serialize_reads_back_what_had_to_go_before_and_gives_no_turns() -> None
 
 
 def test_guards_together_keep_their_own_data() -> None:
-    result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize")
+    result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize", telemetry=True)
     expect_sound(result)
     result.check_lines(["^guard: loadctl,token,serialize$", "^summary: ", "^summary: ", "^summary: "])
     last = samples(result)[-1]["guard"]
@@ -226,8 +229,9 @@ def test_guard_in_one_file_is_enough() -> None:
 )
 def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
     """Neither many processes under a cap on frames, nor kswapd and direct reclaim, nor the policy's own trimming."""
-    capped = boot(f"thrash 6 512 1; {CHECK}", **FAST | {"vm": policy}, frames=40, cmdline="guard=all")
-    for result in (capped, boot(f"thrash 6 2048 1; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=all")):
+    spared = FAST | {"vm": policy, "cmdline": "guard=all", "telemetry": True}
+    capped = boot(f"thrash 6 512 1; {CHECK}", **spared, frames=40)
+    for result in (capped, boot(f"thrash 6 2048 1; {CHECK}", **spared)):
         expect_sound(result)
         assert "violation" not in result.console and samples(result)[-1]["guard"].keys() == {"name", "us", "spared"}
         assert samples(result)[-1]["guard"]["spared"] > 1000 and samples(result)[-1]["vm"]["oom_kill"] == 0
@@ -235,7 +239,7 @@ def test_guard_that_spares_everything_stops_nothing(policy: str) -> None:
 
 @pytest.mark.usefixtures("odd")
 def test_slow_guard_is_switched_off() -> None:
-    result = boot(f"thrash 6 2048 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=slow")
+    result = boot(f"thrash 6 2048 2; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=slow", telemetry=True)
     expect_sound(result)
     result.check_lines(["guard violation: guard=slow rule=time: hook spare took", "switched off", "^guard: none$"])
     events = [record for record in result.telemetry if record["ev"] == "violation"]
@@ -267,7 +271,7 @@ def test_guard_that_lets_nobody_run_is_switched_off_it_alone() -> None:
 @pytest.mark.usefixtures("odd")
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "2q"))
 def test_hints_and_prefetches_lose_nothing(policy: str) -> None:
-    result = boot(f"thrash 6 2048 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=hinter")
+    result = boot(f"thrash 6 2048 2; {CHECK}", **FAST | {"vm": policy}, cmdline="guard=hinter", telemetry=True)
     expect_sound(result)
     shown = samples(result)[-1]["guard"]
     assert all(shown[name] > 0 for name in ("hints", "evicted", "forgotten", "queued", "low")), shown

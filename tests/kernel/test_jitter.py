@@ -13,7 +13,9 @@ SMALL = {"vm": "2q", "mem": "12M"}
 
 
 def jittered(number: int | None, **choices: object) -> Result:
-    return boot(RUN, **SMALL, cmdline=None if number is None else f"jitter={number}", **choices).check_exit()
+    return boot(
+        RUN, **SMALL, telemetry=True, cmdline=None if number is None else f"jitter={number}", **choices
+    ).check_exit()
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def test_zero_shifts_nothing() -> None:
 
 def test_the_number_is_in_the_telemetry(first: Result) -> None:
     assert first.telemetry[0]["jitter"] == 1
-    assert boot("true").telemetry[0]["jitter"] == 0
+    assert boot("true", telemetry=True).telemetry[0]["jitter"] == 0
 
 
 def test_programs_see_the_same_random_numbers(tmp_path: Path) -> None:

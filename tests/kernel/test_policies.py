@@ -71,7 +71,7 @@ def test_data_survive_paging_under_each_in_turn() -> None:
 
 @pytest.mark.parametrize(("policy", "workload"), soak_but(itertools.product(POLICIES, WORKLOADS), *TURNS))
 def test_data_survive_paging(policy: str, workload: str) -> None:
-    result = boot(f"{WORKLOADS[workload]}; {CHECK}", vm=policy, **SMALL)
+    result = boot(f"{WORKLOADS[workload]}; {CHECK}", vm=policy, telemetry=True, **SMALL)
     expect_sound(result)
     assert not lines(result, "policy violation"), result.tail()
     assert [record for record in result.telemetry if record["ev"] == "sample"][-1]["vm"]["pswpin"] > 0
@@ -106,14 +106,14 @@ def test_fifo_has_beladys_anomaly(frames: int, faults: int) -> None:
 
 @pytest.mark.parametrize("policy", soak_but(POLICIES, "ws"))
 def test_exact_runs_repeat(policy: str) -> None:
-    first, second = (boot(f"{THRASH}; {CHECK}", vm=policy, **SMALL).check_exit() for _ in range(2))
+    first, second = (boot(f"{THRASH}; {CHECK}", vm=policy, telemetry=True, **SMALL).check_exit() for _ in range(2))
     assert first.console == second.console
     assert first.raw_telemetry == second.raw_telemetry
 
 
 def test_switching_while_it_pages_loses_nothing() -> None:
     switches = "".join(f"echo {policy}>{SWITCH};sleep .02;" for policy in ("ws", "fifo", "clock", "2q") * 2)
-    result = boot(f"thrash 6 2048 4& {switches}wait;{CHECK} {SWITCH}", vm="2q", **SMALL)
+    result = boot(f"thrash 6 2048 4& {switches}wait;{CHECK} {SWITCH}", vm="2q", telemetry=True, **SMALL)
     expect_sound(result)
     assert not lines(result, "policy violation"), result.tail()
     names = [record["name"] for record in result.telemetry if record["ev"] == "policy"]
@@ -164,7 +164,8 @@ LIKE_OTHERS = {"nowhere", "loser", "slowshow", "endless"}
 @pytest.mark.parametrize("policy", soak_but(BROKEN_RULES, *set(BROKEN_RULES) - LIKE_OTHERS))
 def test_broken_rule_is_named_and_fifo_goes_on(policy: str) -> None:
     rule, said = BROKEN_RULES[policy]
-    result = boot(f"{THRASH}; {CHECK}; cat {SWITCH}; echo {policy} >{SWITCH}; {CHECK}", vm=policy, **SMALL)
+    run = f"{THRASH}; {CHECK}; cat {SWITCH}; echo {policy} >{SWITCH}; {CHECK}"
+    result = boot(run, vm=policy, telemetry=True, **SMALL)
     result.check_lines(
         [
             rf"policy violation: policy={policy} rule={rule}: .*{said}",

@@ -21,7 +21,7 @@ def pressure(result: Result) -> list[dict]:
 
 
 def thrashing(**more: str) -> Result:
-    return boot(THRASH, vm="2q", mem=f"{MEM}M", swap="sim:hdd", **more).check_exit()
+    return boot(THRASH, vm="2q", mem=f"{MEM}M", swap="sim:hdd", telemetry=True, **more).check_exit()
 
 
 def test_there_is_one_every_tenth_of_a_second_and_one_at_the_end() -> None:
@@ -30,7 +30,7 @@ def test_there_is_one_every_tenth_of_a_second_and_one_at_the_end() -> None:
     times = [0, *(record["t_us"] for record in records)]
     assert all(100_000 <= after - before < 120_000 for before, after in itertools.pairwise(times[:-1]))
     assert times[-1] - times[-2] < 120_000
-    working = pressure(boot("thrash 1 64 2000 2000", cmdline="sample_ms=0").check_exit())
+    working = pressure(boot("thrash 1 64 2000 2000", cmdline="sample_ms=0", telemetry=True).check_exit())
     assert len(working) > 3 and all(record["full_us"] == record["read"] == record["evicted"] == 0 for record in working)
 
 
@@ -77,7 +77,7 @@ def test_demand_is_the_regions_of_the_processes_that_count() -> None:
     pids = [4, 8, *range(10, 13)]  # the shell; thrash and its children
     show = "; ".join(f"echo; echo pid {pid}; cat /proc/{pid}/maps" for pid in pids)
     run = f"thrash 2 8192 1 1; thrash 3 8192 9 5000 & sleep 0.1; {show}; wait; thrash 1 8192 1 1"
-    result = boot(run, mem="64M", cmdline="sample_ms=0").check_exit()
+    result = boot(run, mem="64M", cmdline="sample_ms=0", telemetry=True).check_exit()
     _, *texts = re.split(r"^pid \d+$", result.console, flags=re.MULTILINE)
     demands = list(map(wanted, texts))
     large = [pages for pages in demands if pages * LARGE >= max(demands)]
@@ -89,13 +89,15 @@ def test_demand_is_the_regions_of_the_processes_that_count() -> None:
 def test_demand_of_a_moment_is_seen_without_a_sample() -> None:
     """Five processes for less than a millisecond; before and afterwards one."""
     brief, alone = "thrash 5 4096 1 1", "thrash 1 4096 5 5000"
-    result = boot(f"{alone}; {brief}; {alone}", mem="64M", cmdline="sample_ms=10000").check_exit()
+    result = boot(f"{alone}; {brief}; {alone}", mem="64M", cmdline="sample_ms=10000", telemetry=True).check_exit()
     records = pressure(result)
     assert records[-1]["wanting"] == 5 and records[-1]["demand"] > 5 * 1024
     assert records[0]["wanting"] == 1 and records[0]["demand"] < 1200
 
 
 def test_held_back_at_once_is_the_most_that_any_sample_sees() -> None:
-    result = boot("thrash 8 4096 3 300", vm="ws", mem="16M", cmdline="sample_ms=1 sample_percent=100").check_exit()
+    result = boot(
+        "thrash 8 4096 3 300", vm="ws", mem="16M", cmdline="sample_ms=1 sample_percent=100", telemetry=True
+    ).check_exit()
     seen = max(record["held"] for record in result.telemetry if record["ev"] == "sample")
     assert 1 < seen <= pressure(result)[-1]["held"] <= 8

@@ -24,8 +24,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
     disk.write_bytes(bytes(1 << 16))
     change = "thrash 4 4096 1 3000 & sleep 1; echo clock >/proc/sys/vm/policy; wait"
     return [
-        boot(change, mem="16M", swap="sim:ssd", cmdline="guard=token profile_hz=100").check_exit(),
-        boot(HOG, mem="16M", swap="none", disk=disk),
+        boot(change, mem="16M", swap="sim:ssd", cmdline="guard=token profile_hz=100", telemetry=True).check_exit(),
+        boot(HOG, mem="16M", swap="none", disk=disk, telemetry=True),
     ]
 
 

@@ -100,7 +100,8 @@ def test_rows_of_guards(first: int) -> None:
 
 
 def test_who_is_suspended_comes_back() -> None:
-    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline="guard=loadctl").check_exit()
+    command = "thrash 6 4096 4 3000; cat /proc/vm/guard"
+    done = boot(command, vm="2q", mem="16M", cmdline="guard=loadctl", telemetry=True).check_exit()
     rows = shown(done.console, "")
     assert rows["out"] == 0 and rows["suspended"] == rows["resumed"] > 0
     assert [record for record in done.telemetry if record["ev"] == "sample"][-1]["vm"]["admission_wait"] > 0

@@ -8,6 +8,7 @@ from tidemark.runs import summary
 
 THRASH = "thrash 8 4096 3 300"
 USER, KERNEL, READY, PAGEWAIT, ADMIT, SLEEP = range(6)
+RECORDED = {"swap": "sim:hdd", "telemetry": True}
 ROUNDED = 2  # error of the sum of two or three numbers, each rounded down
 
 
@@ -21,10 +22,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
     disk = tmp_path_factory.mktemp("disk") / "disk"
     disk.write_bytes(bytes(1 << 20))
     return {
-        "ws": boot(THRASH, vm="ws", mem="16M", swap="sim:hdd"),
-        "serialize": boot(THRASH, vm="2q", mem="16M", swap="sim:hdd", cmdline="guard=serialize"),
-        "2q": boot("thrash 5 2048 4 300", vm="2q", mem="12M", swap="sim:hdd"),
-        "calls": boot("dd if=/dev/sda of=/dev/null bs=4096", disk=disk),
+        "ws": boot(THRASH, vm="ws", mem="16M", **RECORDED),
+        "serialize": boot(THRASH, vm="2q", mem="16M", cmdline="guard=serialize", **RECORDED),
+        "2q": boot("thrash 5 2048 4 300", vm="2q", mem="12M", **RECORDED),
+        "calls": boot("dd if=/dev/sda of=/dev/null bs=4096", disk=disk, telemetry=True),
     }
 
 

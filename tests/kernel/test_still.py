@@ -11,7 +11,7 @@ TRADE = "thrash 3 2048 2 500 & btree 3000 | cat & thrash 2 2048 3 500 & sh -c 't
 
 def sampled(ms: int, run: str, **settings: str) -> Result:
     """A run with a sample every `ms`, none of which is delayed."""
-    return boot(run, cmdline=f"sample_ms={ms} sample_percent=100", **settings).check_exit()
+    return boot(run, cmdline=f"sample_ms={ms} sample_percent=100", telemetry=True, **settings).check_exit()
 
 
 def unsampled(result: Result) -> list[dict]:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from guest import Result, boot
+from guest import Result
+from guest import boot as boot_guest
 from tidemark.machine import qemu
 from tidemark.runs import summary
 from tidemark.telemetry import stream
@@ -16,6 +17,11 @@ HZ = 500
 THRASH = "thrash 6 2048 1 3000"
 THRASH_MEM = "8M"
 PROFILED = f"profile_hz={HZ}"
+
+
+def boot(command: str, **choices: object) -> Result:
+    """A run with its telemetry."""
+    return boot_guest(command, telemetry=True, **choices)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,9 @@ def test_sysenter_is_invalid_where_the_processor_lacks_it(tmp_path: Path) -> Non
 def test_readings_do_not_show_that_the_clock_was_stopped(tmp_path: Path) -> None:
     """Samples stop the clock at instants between any two instructions of a reading."""
     runs = [
-        run_program(tmp_path, "vdso 20000000", cmdline=f"sample_ms={ms} sample_percent=100").check_exit()
+        run_program(
+            tmp_path, "vdso 20000000", cmdline=f"sample_ms={ms} sample_percent=100", telemetry=True
+        ).check_exit()
         for ms in SAMPLES_MS
     ]
     digests = {re.search(r"(?m)^digest (\w+)$", run.console)[1] for run in runs}  # type: ignore[index]

@@ -15,7 +15,8 @@ NARROW = {"vm": "wsclock", "mem": "8M", "swap": "sim:hdd"}
 @pytest.mark.parametrize("jitter", soak_but(range(1, 11), 1))
 def test_control_of_wsclock_ends_thrashing(jitter: int) -> None:
     free, controlled = (
-        boot(OVERLOAD, **NARROW, cmdline=f"wsclock.control={control} jitter={jitter}") for control in (0, 1)
+        boot(OVERLOAD, **NARROW, cmdline=f"wsclock.control={control} jitter={jitter}", telemetry=True)
+        for control in (0, 1)
     )
     for result in (free, controlled):
         expect_sound(result)

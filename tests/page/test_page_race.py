@@ -36,7 +36,7 @@ def counted(records: list[dict]) -> dict[str, int]:
 def in_qemu(policy: str, run: str = RUN, memory: str = MEMORY) -> guest.Result:
     """The run of the page, with the same command line."""
     parameters = "sample_ms=20 ws.tau_ms=200 wsclock.tau_ms=200"
-    done = guest.boot(run, vm=policy, mem=memory, swap="sim:hdd,size=64M", seed=1, cmdline=parameters)
+    done = guest.boot(run, vm=policy, mem=memory, swap="sim:hdd,size=64M", seed=1, cmdline=parameters, telemetry=True)
     assert done.exit == qemu.OK
     return done
 
