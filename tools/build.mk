@@ -135,7 +135,7 @@ HOST_LD := $(if $(filter i686-%,$(HOST_CC)),$(HOST_LD_CROSS))
 
 # These two test every policy and every guard, including the templates, so all of them are linked in.
 all_of = $(filter-out %_test.c %_ktest.c,$(sort $(wildcard kernel/mm/$1/*.c)))
-HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(call all_of,policy) kernel/lib/seq_file.c kernel/lib/rbtree.c)
+HOST_POLICIES := $(patsubst %.c,build/host/%.o,$(call all_of,policy) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/rbtree_check.c)
 HOST_GUARDS := $(patsubst %.c,build/host/%.o,$(call all_of,guard) kernel/lib/seq_file.c)
 define test_of_all
 build/host/kernel/mm/$1/$2_test: WITH = build/host/$2.c $3

@@ -6,6 +6,7 @@
 #include "elevator.c"
 #include "deadline.c"
 #include "../lib/rbtree.c"
+#include "../lib/rbtree_check.c"
 #include "host/host.h"
 #include "lib/ktap.h"
 

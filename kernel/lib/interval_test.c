@@ -1,6 +1,6 @@
 #include "interval.c"
 #include "rbtree.c"
-#include "errno.h"
+#include "rbtree_check.c"
 #include "lib/ktap.h"
 
 #define NR_ITEMS 300

@@ -29,15 +29,8 @@
  * Source: Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, chapter 13.
  */
 #include "lib/rbtree.h"
-#include "errno.h"
 
-#define MAX_DEPTH 64 /* 2 log2(n + 1) for the largest n */
 #define INLINE static inline __attribute__((always_inline))
-
-static inline bool is_red(const struct rb_node *n)
-{
-	return n && !(n->rb_parent_color & RB_BLACK);
-}
 
 static inline void set_red(struct rb_node *n)
 {
@@ -85,11 +78,11 @@ INLINE void insert_color(struct rb_node *n, struct rb_root *root, rb_rotated *ro
 	struct rb_node *parent, *grand, *uncle;
 	int side;
 
-	while ((parent = rb_parent(n)) && is_red(parent)) {
+	while ((parent = rb_parent(n)) && rb_is_red(parent)) {
 		grand = rb_parent(parent); /* exists: a red node is not the root */
 		side = grand->rb_right == parent;
 		uncle = grand->rb_child[!side];
-		if (is_red(uncle)) {
+		if (rb_is_red(uncle)) {
 			set_black(uncle);
 			set_black(parent);
 			set_red(grand);
@@ -127,23 +120,23 @@ INLINE void repair_shortage(struct rb_node *n, struct rb_node *parent, struct rb
 	struct rb_node *sibling, *near;
 	int side;
 
-	while (parent && !is_red(n)) {
+	while (parent && !rb_is_red(n)) {
 		side = parent->rb_right == n;
 		sibling = parent->rb_child[!side]; /* exists: its paths are longer */
-		if (is_red(sibling)) {
+		if (rb_is_red(sibling)) {
 			set_black(sibling);
 			set_red(parent);
 			rotate(parent, side, root, rotated);
 			sibling = parent->rb_child[!side];
 		}
 		near = sibling->rb_child[side];
-		if (!is_red(near) && !is_red(sibling->rb_child[!side])) {
+		if (!rb_is_red(near) && !rb_is_red(sibling->rb_child[!side])) {
 			set_red(sibling);
 			n = parent;
 			parent = rb_parent(n);
 			continue;
 		}
-		if (!is_red(sibling->rb_child[!side])) {
+		if (!rb_is_red(sibling->rb_child[!side])) {
 			rotate(sibling, !side, root, rotated);
 			sibling = near;
 		}
@@ -170,7 +163,7 @@ static struct rb_node *replace_by_successor(struct rb_node *n, struct rb_root *r
 	while (s->rb_left)
 		s = s->rb_left;
 	*child = s->rb_right;
-	*black = !is_red(s);
+	*black = !rb_is_red(s);
 	parent = rb_parent(s);
 	if (parent == n) {
 		parent = s;
@@ -198,7 +191,7 @@ INLINE void erase(struct rb_node *n, struct rb_root *root, rb_rotated *rotated)
 	} else {
 		child = n->rb_left ? n->rb_left : n->rb_right;
 		parent = rb_parent(n);
-		black = !is_red(n);
+		black = !rb_is_red(n);
 		if (child)
 			set_parent(child, parent);
 		replace_child(root, parent, n, child);
@@ -256,31 +249,4 @@ struct rb_node *rb_next(const struct rb_node *n)
 struct rb_node *rb_prev(const struct rb_node *n)
 {
 	return neighbour(n, 0);
-}
-
-/* Returns the black height of a subtree, or -EINVAL, and adds its number of nodes to *count. */
-static int check_subtree(const struct rb_node *n, const struct rb_node *parent, int depth,
-			 int *count)
-{
-	int left, right;
-
-	if (!n)
-		return 0;
-	if (rb_parent(n) != parent || depth > MAX_DEPTH || (is_red(n) && is_red(parent)))
-		return -EINVAL;
-	left = check_subtree(n->rb_left, n, depth + 1, count);
-	right = left < 0 ? left : check_subtree(n->rb_right, n, depth + 1, count);
-	if (right < 0 || left != right)
-		return -EINVAL;
-	(*count)++;
-	return left + !is_red(n);
-}
-
-int rb_check(const struct rb_root *root)
-{
-	int count = 0;
-
-	if (is_red(root->rb_node) || check_subtree(root->rb_node, NULL, 1, &count) < 0)
-		return -EINVAL;
-	return count;
 }

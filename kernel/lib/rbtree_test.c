@@ -1,4 +1,5 @@
 #include "rbtree.c"
+#include "rbtree_check.c"
 #include "lib/ktap.h"
 
 #define NR_KEYS 512

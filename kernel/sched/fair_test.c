@@ -1,5 +1,6 @@
 #include "fair.c"
 #include "../lib/rbtree.c"
+#include "../lib/rbtree_check.c"
 #include "lib/ktap.h"
 
 #define MS 1000000ull

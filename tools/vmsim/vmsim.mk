@@ -2,7 +2,7 @@
 # run under the sanitizers. build/vmsim/NAME.fast is optimized for speed: it checks the counts of the policy's pages only now and
 # then, and at the end. Both are 32-bit programs like the host tests, so that struct page has the kernel's layout.
 
-VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/mix64.c kernel/lib/parse.c
+VMSIM_SRC := $(wildcard tools/vmsim/*.c) $(SEAM_SRC) kernel/lib/seq_file.c kernel/lib/rbtree.c kernel/lib/rbtree_check.c kernel/lib/mix64.c kernel/lib/parse.c
 VMSIM_FLAGS = -std=gnu11 -g -Wall -Wextra $(ERRORS) $(STRICT) -fno-pie -no-pie -Itests/host/portable \
 	-Itests/host/include -Ikernel/include
 VMSIM_fast = -O2 -DCHECK_EVERY=65536

@@ -42,6 +42,12 @@ static inline struct rb_node *rb_parent(const struct rb_node *n)
 	return (struct rb_node *)(n->rb_parent_color & ~(uintptr_t)1);
 }
 
+/* NULL, an empty place, is black. */
+static inline bool rb_is_red(const struct rb_node *n)
+{
+	return n && !(n->rb_parent_color & RB_BLACK);
+}
+
 #define RB_EMPTY_ROOT(root) (!(root)->rb_node)
 
 /* Links n, red, at the empty child pointer *link of parent (NULL: n becomes the root). */
@@ -70,7 +76,7 @@ struct rb_node *rb_last(const struct rb_root *root);
 struct rb_node *rb_next(const struct rb_node *n);
 struct rb_node *rb_prev(const struct rb_node *n);
 
-/* Returns the number of nodes, or -EINVAL if a colour, a black height or a parent link is wrong. */
+/* rbtree_check.c: returns the number of nodes, or -EINVAL if a colour, a black height or a parent link is wrong. */
 int rb_check(const struct rb_root *root);
 
 #endif

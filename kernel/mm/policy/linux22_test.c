@@ -2,6 +2,7 @@
 #include "linux22.c"
 
 #include "../../lib/rbtree.c"
+#include "../../lib/rbtree_check.c"
 #include "../../lib/seq_file.c"
 #include "host/fake_core.h"
 

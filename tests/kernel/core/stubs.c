@@ -49,10 +49,10 @@ u32 swap_nr_files;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
 NONE(vpn_in_owner)
 
-/* Guards, turns for starving processes, tests inside the kernel. */
+/* Guards, turns for starving processes, checks of trees, tests inside the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
 NONE(guard_call_evicted) NONE(guard_call_fault) NONE(guard_call_forget) NONE(guard_call_mm_exit)
 NONE(guard_call_pressure)
 NONE(starve_fault) NONE(starve_mm_exit) NONE(starve_note_major) NONE(starve_others_wait)
 char ktap_suites[64];
-MISSING(ktap_run)
+MISSING(ktap_run) MISSING(rb_check)
