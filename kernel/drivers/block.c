@@ -125,7 +125,7 @@ static bool join(struct disk *d, struct bio *bio)
 	return true;
 }
 
-/* A flush gets the disk's current position, so that no elevator delays it. */
+/* Makes a request of one bio. A flush gets the disk's position, so that no elevator delays it. */
 static struct request *request_of(struct disk *d, struct bio *bio)
 {
 	struct request *rq = &bio->own;

@@ -182,7 +182,8 @@ static int set_str(const struct param *p, const char *text)
 	return 0;
 }
 
-/* If a parse function refuses the text, sets *why, unless NULL, to its message. */
+/* Sets the parameter. Returns 0 or -errno. If a parse function refuses the text, sets *why to its
+ * message. */
 static int set_value(const struct param *p, const char *text, const char **why)
 {
 	switch (p->type) {

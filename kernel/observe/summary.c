@@ -176,8 +176,8 @@ static void report(const struct record *r, const struct acct_clock *a, struct ta
 	telemetry_end();
 }
 
-/* A copy, because interrupts add to the accounts: all numbers of a record must be of one
- * instant. */
+/* Returns a copy of the account up to now. Interrupts add to the account, but all numbers of a
+ * record must be of one instant. */
 static struct acct_clock closed(struct task_struct *t)
 {
 	unsigned long flags = irq_save();

@@ -25,7 +25,8 @@ static bool too_many_tasks(void)
 	return nr_tasks() + (console ? 0 : RESERVED_TASKS) >= max_threads;
 }
 
-/* On failure, task_free frees what has been copied. */
+/* Copies the parent's state and its address space. On failure, task_free frees what has been
+ * copied. */
 static int copy_process(struct task_struct *child, u32 sp)
 {
 	struct task_struct *parent = current;

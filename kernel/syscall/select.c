@@ -111,7 +111,8 @@ long sys_select(const u32 *user)
 	return sys__newselect(a[0], (void *)a[1], (void *)a[2], (void *)a[3], (void *)a[4]);
 }
 
-/* The sixth argument points to the mask and its size. */
+/* Waits with another signal mask. `mask` points to two words: the address of the mask, and its
+ * size. */
 static long select_masked(int nr, void *const user[NR_SETS], struct limit *limit, const u32 *mask)
 {
 	u32 given[2] = { 0 };

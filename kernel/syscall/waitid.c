@@ -68,7 +68,8 @@ static struct siginfo describe(const struct task_struct *child)
 				 .status = killed_by ? killed_by : child->exit_code >> 8 };
 }
 
-/* The child is reaped only after it has been described to the parent. child NULL: all is 0. */
+/* Describes the child to the parent, with zeros if child is NULL. Then reaps it, unless WNOWAIT is
+ * set. */
 static long report(struct task_struct *child, u32 options, struct siginfo *user, void *user_rusage)
 {
 	struct siginfo info = { 0 };

@@ -3,7 +3,7 @@ that the files went through, and a check of what is left.
 
 sync makes all names durable as they are, and fsync of a file also its content. From then on, until the power fails:
 
-   - a path that always existed exists, and leads to one of the files that it led to;
+    - a path that always existed exists, and leads to one of the files that it led to;
     - a file that was synced and always had a path is found under some path;
     - a synced file that was not changed since has its content; in a changed one each byte is an old or a new one, and
       no byte is lost unless a call removed it.

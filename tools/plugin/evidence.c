@@ -134,7 +134,8 @@ static uint32_t files_border(void)
 	return files / PAGE_SIZE < NR_FRAMES ? files / PAGE_SIZE : NR_FRAMES;
 }
 
-/* copy_page(to, from), copy_sectors(to, from, n): the kernel passes the first arguments in eax and edx. */
+/* At copy_page(to, from) and copy_sectors(to, from, n): the kernel passes the first arguments in eax and
+ * edx. */
 static void on_copy(unsigned int cpu, void *data)
 {
 	uint32_t border = region_border(), of_files = files_border();
@@ -176,7 +177,7 @@ static void switch_space(uint32_t cr3)
 	record_put(SWITCH, 0, 0, 0);
 }
 
-/* pgd_destroy(pgd) */
+/* At pgd_destroy(pgd). */
 static void on_death(unsigned int cpu, void *data)
 {
 	uint32_t frame = physical_page(read_register(EAX));
@@ -188,7 +189,7 @@ static void on_death(unsigned int cpu, void *data)
 	space_of[frame] = 0;
 }
 
-/* signal_send(task, number): records a SIGKILL that a function of the region KILLERS sends. */
+/* At signal_send(task, number): records a SIGKILL that a function of the region KILLERS sends. */
 static void on_signal(unsigned int cpu, void *data)
 {
 	(void)cpu;

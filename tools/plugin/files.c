@@ -124,7 +124,7 @@ void files_insert(uint32_t page, uint32_t how, uint32_t store, uint32_t index)
 	waiting = 0;
 }
 
-/* cache_note_io(page) */
+/* At cache_note_io(page). */
 static void on_note_io(unsigned int cpu, void *data)
 {
 	uint32_t page = read_register(EAX);
@@ -138,7 +138,7 @@ static void on_note_io(unsigned int cpu, void *data)
 		waiting = page;
 }
 
-/* free_pages(page, order) */
+/* At free_pages(page, order). */
 static void on_free(unsigned int cpu, void *data)
 {
 	uint32_t frame = frame_of(read_register(EAX));
@@ -149,7 +149,7 @@ static void on_free(unsigned int cpu, void *data)
 		in_frame[(frame + i) % NR_FRAMES] = 0;
 }
 
-/* cache_file_read(file, ...) */
+/* At cache_file_read(file, ...). */
 static void on_read(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -157,7 +157,7 @@ static void on_read(unsigned int cpu, void *data)
 	written_inode[current_cr3 / PAGE_SIZE] = 0;
 }
 
-/* cache_file_write(file, ...) */
+/* At cache_file_write(file, ...). */
 static void on_write(unsigned int cpu, void *data)
 {
 	(void)cpu;

@@ -144,7 +144,8 @@ static void on_birth(unsigned int cpu, void *data)
 	stream_put(TAG_BIRTH, 0);
 }
 
-/* pgd_destroy(pgd): the kernel passes the first argument in eax, and pgd lies in its direct map. */
+/* At pgd_destroy(pgd): the kernel passes the first argument in eax, and pgd lies in its direct
+ * map. */
 static void on_death(unsigned int cpu, void *data)
 {
 	uint32_t frame = (read_register(EAX) - KERNEL_BASE) / PAGE_SIZE;
@@ -161,7 +162,7 @@ static uint32_t cr3_of(uint32_t mm)
 	return (read_word(mm + MM_PGD) - KERNEL_BASE) / PAGE_SIZE;
 }
 
-/* policy_call_mm_init(mm) */
+/* At policy_call_mm_init(mm). */
 static void on_mm_init(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -170,7 +171,8 @@ static void on_mm_init(unsigned int cpu, void *data)
 	stream_put(TAG_SPACES, cr3_of(read_register(EAX)));
 }
 
-/* policy_call_insert(page, mm, how, from): from, a struct, is on the stack, store first. */
+/* At policy_call_insert(page, mm, how, from). `from` is a struct on the stack, with the store
+ * first. */
 static void on_insert(unsigned int cpu, void *data)
 {
 	uint32_t page = read_register(EAX), mm = read_register(EDX), how = read_register(ECX);
@@ -197,7 +199,7 @@ static void put_locked(uint32_t page)
 	stream_put(TAG_LOCKED, read_word(page + PAGE_INDEX));
 }
 
-/* policy_call_remove(page, why) */
+/* At policy_call_remove(page, why). */
 static void on_remove(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -206,7 +208,8 @@ static void on_remove(unsigned int cpu, void *data)
 		put_locked(read_register(EAX));
 }
 
-/* page_pin(page), which calls policy_call_remove for a page that the policy has, and may inline it. */
+/* At page_pin(page), which calls policy_call_remove for a page that the policy has, and may inline
+ * it. */
 static void on_pin(unsigned int cpu, void *data)
 {
 	(void)cpu;
@@ -214,7 +217,7 @@ static void on_pin(unsigned int cpu, void *data)
 	put_locked(read_register(EAX));
 }
 
-/* zap_range(vma, start, end); a vma begins with its mm. */
+/* At zap_range(vma, start, end). A vma begins with its mm. */
 static void on_zap(unsigned int cpu, void *data)
 {
 	uint32_t mm = read_word(read_register(EAX));

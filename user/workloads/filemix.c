@@ -26,7 +26,8 @@ static uint32_t nr_others; /* pages of files that were already mapped */
 static bool hot_file;
 static int fd;
 
-/* A hot page holds its own number and, if it is memory, the number of its uses. */
+/* Uses a hot page and checks its content: a word made of its number and, if it is not a file's, the
+ * number of its uses. Returns 1 if the content is wrong. */
 static uint32_t use(uint32_t k)
 {
 	uint32_t bad = *lab_at(hot, k, 0) != lab_word(k);

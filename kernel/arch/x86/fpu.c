@@ -153,7 +153,7 @@ void *fpu_saved_state(void)
 	return current->thread.fpu;
 }
 
-/* A reserved bit of MXCSR would make FXRSTOR fault. */
+/* Clears the reserved bits of MXCSR, since FXRSTOR would fault if one were set. */
 int fpu_restore_user(const void *user_state)
 {
 	u32 *state = current->thread.fpu ? current->thread.fpu : new_state();

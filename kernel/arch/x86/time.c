@@ -162,7 +162,8 @@ static out_of_line void spin_until(u64 cycles)
 			 : "eax", "edx", "cc");
 }
 
-/* An interrupt much too early belongs to a count that ended just before it was replaced. */
+/* If the timer's interrupt came much too early, waits until the right time: the interrupt belongs
+ * to a count that ended just before it was replaced. */
 static void settle_wake_time(void)
 {
 	s64 early = wake_cycles - cycles_now();

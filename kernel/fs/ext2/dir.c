@@ -228,7 +228,7 @@ int ext2_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 
 /* Changing. */
 
-/* The change invalidates a hash tree of the directory, so its flag is cleared. */
+/* Marks a changed block dirty. Clears the flag of the directory's hash tree: it is invalid now. */
 static void changed(struct inode *dir, struct ext2_slot *slot)
 {
 	buf_dirty(&slot->buf);

@@ -268,7 +268,7 @@ static int fill_new(struct inode *inode, u32 mode, u32 rdev)
 	return clear_record(inode);
 }
 
-/* The bitmap supplied this number, so its inode must not be in use. */
+/* Gets the inode of a number that the bitmap gave as free, so the inode must not be in use. */
 static int new_cached(struct super_block *sb, u32 ino, struct inode **inode)
 {
 	bool is_new;

@@ -233,7 +233,7 @@ static int fill_addresses(struct inode *inode, const struct way *way, const stru
 	return 0;
 }
 
-/* The single change that makes the blocks part of the file. */
+/* Makes the blocks part of the file, by a single change. */
 static void link_blocks(struct inode *inode, struct way *way, const struct growth *new)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);

@@ -15,7 +15,7 @@ int clear_user(void *user_to, size_t n);
 /* Returns the length without the NUL, -EFAULT, or -ENAMETOOLONG if no NUL is within max bytes. */
 int strncpy_from_user(char *to, const char *user_from, size_t max);
 
-/* 32-bit words. Returns 0 or -EFAULT. */
+/* Copy one 32-bit word. Return 0 or -EFAULT. */
 static inline int get_user_u32(u32 *to, const void *user_from);
 static inline int put_user_u32(void *user_to, u32 value);
 

@@ -31,12 +31,12 @@ void reclaim_wait_write(void);
 void reclaim_pause(void);
 void reclaim_finish_writes(void);
 
-/* Pages that reclaim is writing. */
+/* The number of pages that reclaim is writing. */
 u32 reclaim_nr_writing(void);
-/* Pages that reclaim sent and that could not be written, since boot. */
+/* The number of pages that reclaim could not write, since boot. */
 u32 reclaim_nr_failed(void);
 u32 reclaim_nr_swapping(void); /* of the pages being written: those that go to the swap area */
-/* Frames freed since boot. */
+/* The number of frames that reclaim freed since boot. */
 u64 reclaim_nr_freed(void);
 /* Time (ns) of the first eviction since the last call of this function; 0: there was none. */
 u64 reclaim_first_eviction_ns(void);

@@ -98,7 +98,8 @@ static void note_refault(u32 shadow)
 		stat_count(workingset_refault_file);
 }
 
-/* The tree has an item there: a page, or this page's shadow, which the page replaces. */
+/* The tree has an item at index. Puts the page in its place if it is a shadow. Returns -EEXIST if
+ * it is a page. */
 static int replace_shadow(struct radix *pages, u32 index, struct page *page)
 {
 	void *old = radix_find(pages, index);
@@ -181,7 +182,7 @@ static out_of_line int add_slowly(struct inode *inode, u32 index, struct page *p
 	return err;
 }
 
-/* If no node is missing, nothing changes that an interrupt handler reads. */
+/* Interrupts may stay on if no node is missing: then nothing changes that a handler reads. */
 int cache_add(struct inode *inode, u32 index, struct page *page, gfp_t gfp)
 {
 	if (unlikely(!radix_try_insert(&inode->cache.pages, index, page)))
@@ -257,7 +258,7 @@ void cache_forget_index(struct inode *inode, u32 index)
 	forget(inode, index);
 }
 
-/* Waits until the page is neither read nor written. Another task may remove the page meanwhile. */
+/* Drops a page when it is neither read nor written. Another task may remove it meanwhile. */
 static void drop_stored(struct inode *inode, u32 index, struct page *page)
 {
 	page_get(page);

@@ -25,7 +25,8 @@ u32 dirty_background(const struct dirty_knobs *k, u32 dirtyable)
 	return pages < limit ? pages : limit / 2;
 }
 
-/* To let the disk rest, set a long expire time: dirty pages then wait until the disk runs anyway. */
+/* Must a page be written that is dirty since dirtied_ns? With a long time, pages wait until the disk
+ * runs anyway. */
 bool dirty_expired(const struct dirty_knobs *k, u64 now_ns, u64 dirtied_ns)
 {
 	return now_ns - dirtied_ns >= k->expire_centisecs * CENTISEC_NS;

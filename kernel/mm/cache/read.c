@@ -12,7 +12,8 @@
 
 #define MOST 64u /* pages per request */
 
-/* The kernel accesses device pages, which hold metadata, at any time: they need a kernel address. */
+/* Returns GFP_HIGH if a page may lie in high memory. A device's pages hold metadata, which the
+ * kernel accesses at any time, so they need a kernel address. */
 static gfp_t may_lie(const struct inode *inode)
 {
 	return is_device(inode) ? 0 : GFP_HIGH;

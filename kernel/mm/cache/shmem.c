@@ -240,7 +240,7 @@ void shmem_drop(struct inode *inode, u32 index, void *item)
 	inode->sb->nr_pages--;
 }
 
-/* Data after the new end must not reappear when the file grows again. */
+/* Clears the data after the new end, so that they do not reappear when the file grows again. */
 void shmem_clear_tail(struct inode *inode, u64 size)
 {
 	struct page *page;

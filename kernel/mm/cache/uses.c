@@ -20,8 +20,8 @@ static inline struct page_id id_of(const struct page *page)
 	return (struct page_id){ page->inode->cache.store, page->file_index };
 }
 
-/* The first use of a page that was read ahead: the policy sees it as inserted now. Nothing is lost,
- * since an unused page has no history. */
+/* At the first use of a page that was read ahead, tells the policy that the page is inserted now.
+ * Nothing is lost, since an unused page has no history. */
 static void claim(struct page *page, struct mm_struct *owner, enum vm_in how)
 {
 	policy_call_remove(page, VM_OUT_MOVED);

@@ -60,7 +60,7 @@ bool vm_prefetch(struct page_id id)
 	return below(3);
 }
 
-/* kswapd makes room later: op_evict. */
+/* Makes no room: op_evict does that later, as kswapd would. */
 void vm_make_room(u32 nr)
 {
 	EXPECT(nr);

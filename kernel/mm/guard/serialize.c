@@ -195,7 +195,8 @@ static void give_turn(u64 now)
 	begin_turn(next || !wants_turn(runs) ? next : runs, now);
 }
 
-/* A process larger than memory counts: beside it, processes that fit still need their turns. */
+/* Do all processes but the small ones fit into memory together? One that is larger than memory
+ * counts as well: the others still need turns beside it. */
 static bool all_fit(void)
 {
 	u64 demand = 0;
@@ -226,7 +227,8 @@ static void stop(void)
 	}
 }
 
-/* Small is at most a sixteenth of memory, if all such processes fit into a quarter of it. */
+/* Sets the largest demand of a small process: a sixteenth of memory, if all such processes fit into
+ * a quarter of it. */
 static void find_small(void)
 {
 	u32 frames = vm_frames(), nr = 0;
@@ -254,7 +256,8 @@ static bool thrashes(u64 now)
 	return faulting > 1 && 2 * (vm_idle() - idle_ns) > now - window_ns;
 }
 
-/* Reading and writing in alternation moves the disk's arm each time, so room is made first. */
+/* Is so much memory free? If not, asks for it: room is made before the reading, since the disk's
+ * arm would move at each change between reading and writing. */
 static bool has_room(u32 want)
 {
 	if (vm_free(1) >= want)
@@ -295,7 +298,8 @@ static void bring_in(void)
 	nr_wanted -= MIN(nr_wanted, want);
 }
 
-/* The next process must not take the last frames from the running one: it needs room for all pages. */
+/* Reads the next process's pages ahead, if there is room for all: it must not take frames from the
+ * running one. */
 static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();

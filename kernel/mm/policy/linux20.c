@@ -210,7 +210,8 @@ static bool age(struct search *s, struct page *page)
 	return false;
 }
 
-/* Goes once round the cache. Returns NULL if all pages stay or the budget is spent. */
+/* Ages each page of the cache once. Returns the first that can be evicted, or NULL if all pages
+ * stay or the budget is spent. */
 static struct page *shrink_mmap(struct search *s)
 {
 	for (u32 left = nr_cached; left && vm_scan_more(s->scan); left--) {

@@ -105,7 +105,8 @@ static void prune_cache(struct swap_area *a)
 	}
 }
 
-/* Pages that could not be read, now or earlier by read-ahead, are tried once more. */
+/* Reads all pages of the area back. Those that could not be read, now or earlier by read-ahead, are
+ * tried once more. */
 static int read_back(struct swap_area *a)
 {
 	bool again = false;

@@ -30,7 +30,8 @@ void policy_start(const struct vm_policy *policy)
 		rule_fatal(&policy_timer, "init", "init", "it does not start: error %d", -err);
 }
 
-/* PG_owned stays set on the removed pages: hand_over finds them by it. */
+/* Takes all pages and processes from the old policy. The pages keep PG_owned, by which hand_over
+ * finds them. */
 static void take_back(const struct vm_policy *old)
 {
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)

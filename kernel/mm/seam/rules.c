@@ -159,7 +159,7 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 	       scan->zones >> page_zone_index(page) & 1;
 }
 
-/* Not called at priority 0 or for surplus pages. */
+/* Does a guard spare this page? None is asked at priority 0, or when surplus pages are trimmed. */
 static out_of_line bool guard_call_spare(const struct vm_scan *scan, const struct page *page)
 {
 	bool spares = false;
@@ -212,7 +212,7 @@ static const char *selection_error(const struct vm_scan *scan, const struct page
 	return NULL;
 }
 
-/* selected: the page that select just gave, or NULL if the check runs at another time. */
+/* Calls the policy's check. selected: the page that select just gave, or NULL at another time. */
 static void check(const struct page *selected)
 {
 	u32 owned = zones_nr_owned();

@@ -89,7 +89,7 @@ static struct vm_area_struct *region_at(const struct move *m, const struct vm_ar
 	return vma;
 }
 
-/* The range is part of one region, and the destination is free. Returns 0 or -ENOMEM. */
+/* Moves a range, part of one region, to a free destination. Returns 0 or -ENOMEM. */
 static int move(const struct move *m)
 {
 	struct mm_struct *mm = m->mm;

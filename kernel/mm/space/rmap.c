@@ -37,7 +37,8 @@ void family_leave(struct mm_struct *mm)
 	mm->family = NULL;
 }
 
-/* An interrupt may wake the task, which changes its account. */
+/* Resizes the account of another task. An interrupt may wake that task, which also changes the
+ * account. */
 static out_of_line void resize_other(struct acct_clock *acct, int n)
 {
 	unsigned long flags = irq_save();

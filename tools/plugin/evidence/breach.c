@@ -95,7 +95,7 @@ void breach_access(uint32_t pc, uint32_t info, uint32_t address)
 		suspect_frame(pc, address);
 }
 
-/* world_violation(v): the third word of *v is the rule's name (observe/events.h). */
+/* At world_violation(v): the third word of *v is the rule's name (observe/events.h). */
 static void on_violation(unsigned int cpu, void *data)
 {
 	(void)cpu;

@@ -81,7 +81,8 @@ static bool among(const struct addresses *addresses, uint32_t pc)
 	return false;
 }
 
-/* The newest place comes last. If there is no room, the oldest is dropped: its task never returned. */
+/* Adds a place as the newest, the last. If there is no room, drops the oldest: its task never
+ * returned. */
 static void expect(struct places *places, uint32_t pc, uint32_t esp, struct visit visit)
 {
 	for (size_t i = places->nr; i-- > 0;)
@@ -297,7 +298,8 @@ static bool is_of_vectors(uint8_t byte)
 }
 
 /*
- * report. After 0F: descriptor tables, control registers, MSRs, fxsave, MMX and SSE.
+ * Is this an instruction that a student's code must not contain? The tables hold opcodes: one of
+ * one byte, the other of the byte after 0F.
  */
 static bool is_forbidden(const uint8_t *bytes, size_t size)
 {

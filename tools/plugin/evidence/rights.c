@@ -110,7 +110,8 @@ static void on_birth(unsigned int cpu, void *data)
 		dying = 0;
 }
 
-/* The policy is called next, so a process is forgotten only when another one ends. */
+/* A process ends. The policy is called next, so the process is forgotten only when another one
+ * ends. */
 static void on_death(unsigned int cpu, void *data)
 {
 	(void)cpu;

@@ -32,8 +32,9 @@ BEGIN, END, HAND, FAULTS = range(4)
 def _feed(
     runs: tuple[Any, ...], of_file: Array, memories: Array, queue: Array, words: tuple[Any, ...], clock: Int
 ) -> None:
-    """Process `runs`. `words`: the memories in which a page is resident, used, mapped; `clock`: the bits of the
-    memories under CLOCK. A free frame holds a page number that no page has: one more than the last.
+    """Process `runs`. `words`: three arrays with a word for each page, whose bits say in which memories the page is
+    resident, used and mapped. `clock`: the bits of the memories under CLOCK. In `queue`, which holds the page of each
+    frame, a free frame has a number that no page has: one more than the last.
     """
     pages, kinds, counts = runs
     resident, used, mapped = words

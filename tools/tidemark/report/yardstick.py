@@ -5,9 +5,9 @@ processes alone, one after the other, each with all the memory it wants. Time ov
 if memory costs nothing.
 
 MIN: the fewest faults of any policy, even one that knows the future, with as many frames as are free after boot. It is
-a lower bound, for the kernel keeps some of them free and takes some for itself. Faults are pages that come in: first
-touches, and pages read again, from the swap area or from a file; each page of a read-ahead counts. So read-ahead
-cannot beat MIN. Pages read from a file count, except those that come in for the first time this way.
+a lower bound, for the kernel keeps some of them free and takes some for itself. Faults are pages that come in: each
+page at its first use, and again whenever it is read back from the swap area or a file. Each page of a read-ahead
+counts, so read-ahead cannot beat MIN.
 """
 
 from __future__ import annotations

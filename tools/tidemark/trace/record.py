@@ -53,8 +53,8 @@ Progress = Callable[[list[dict[str, Any]], int], None]
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's result and its trace's file; `totals` and `spaces` are those that a Reader finds. `notes`: the events for
-    the policy, if the caller asked for them; `numbers`: the spaces' numbers by the notes' keys.
+    """A run's result and its trace's file. `totals` and `spaces` are the tail of that file (format.py). `notes`: the
+    events for the policy, if the caller asked for them; `numbers`: the spaces' numbers by the notes' keys.
     """
 
     result: results.Result

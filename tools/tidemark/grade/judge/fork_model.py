@@ -109,9 +109,12 @@ def steps_of(evidence: Evidence, script: list[Operation]) -> list[Step]:
 
 @dataclass
 class Family:
-    """The processes: by process, its mapped pages, the tables' ranges it has touched, and its pages (None: only read).
-    `live`: the frames that are in use for pages that were written. `filled`: by frame, the operation at which it was
-    last cleared or copied to, and the frame it was copied from; `written`: by frame, the last write to it.
+    """The state of all processes, by process number. `pages`: the pages that it has touched (None: only read);
+    `mapped`: the pages that it has mapped; `areas`: the ranges of 4 MiB for which it needs a page table.
+
+    The state of the frames, by frame number. `live`: the page that was written and is in the frame; `filled`: the
+    operation that last cleared the frame or copied to it, and the frame it was copied from (None: it was cleared);
+    `written`: the last write to the frame. `zeros` is the number of the zero frame.
 
     `clears`, `copies`: unneeded clears or copies are wrong, too; `tables`: the tables are counted, too.
     """
