@@ -25,6 +25,7 @@ static u32 seq;
 static u64 first_us, last_us; /* when the first and last record began */
 static char line[512]; /* text not yet written */
 static size_t used;
+#define NAME_ROOM 64u
 static bool first; /* no comma before the next member */
 
 PARAM_BOOL("telemetry", enabled, "write telemetry to the second serial port");
@@ -55,16 +56,25 @@ static void put_char(char c)
 	line[used++] = c;
 }
 
+/* Writes the comma before a member, and its name, shorter than NAME_ROOM - 4; NULL: an element of a list. */
 static void put_name(const char *name)
 {
+	char *at;
+
+	if (used + NAME_ROOM > sizeof(line))
+		flush();
+	at = line + used;
 	if (!first)
-		put_char(',');
+		*at++ = ',';
 	first = false;
-	if (!name)
-		return;
-	put_char('"');
-	put(name, strlen(name));
-	put("\":", 2);
+	if (name) {
+		*at++ = '"';
+		while (*name)
+			*at++ = *name++;
+		*at++ = '"';
+		*at++ = ':';
+	}
+	used = at - line;
 }
 
 void telemetry_u64(const char *name, u64 value)
