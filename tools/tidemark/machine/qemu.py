@@ -17,6 +17,7 @@ import ctypes
 import fcntl
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -270,6 +271,7 @@ def unattended(
         # In a separate session: Ctrl-C reaches only us, and we end QEMU; else it might seem to have ended by itself.
         options: dict[str, Any] = {"pass_fds": keep, "start_new_session": True}
         qemu = start(command, s.image, stdin=subprocess.DEVNULL, stderr=messages, **options)
+        ended = os.pidfd_open(qemu.pid)  # Popen.wait with a time limit would wake up after 0.5, 1.5, 3.5 ... ms
         deadline = time.monotonic() + s.timeout
         try:
             while qemu.poll() is None:
@@ -277,9 +279,9 @@ def unattended(
                     stop(qemu)
                     return TIMED_OUT, qemu.returncode
                 progress()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    qemu.wait(0.02)
+                select.select([ended], [], [], 0.02)
         finally:
+            os.close(ended)
             stop(qemu)
             progress()
     return QEMU_STATUS.get(qemu.returncode, NO_QEMU), qemu.returncode
