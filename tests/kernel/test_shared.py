@@ -118,7 +118,7 @@ def test_a_full_swap_area() -> None:
 def test_with_three_frames_nobody_is_killed() -> None:
     """More than a second after the start: pages are swapped in before they are evicted, and no other frame is free."""
     command = f"sleep 1; shared anon 3 256 300; {CHECK}"
-    sound(run(command, mem="4M", frames=3, vm="2q", swap="sim:hdd")).check_lines(["^R shared kind=anon "])
+    sound(run(command, mem="4608K", frames=3, vm="2q", swap="sim:hdd")).check_lines(["^R shared kind=anon "])
 
 
 def test_tmpfs_has_a_size() -> None:

@@ -106,7 +106,7 @@ def test_fetches_are_the_instructions_that_qemu_logs(tmp_path: Path) -> None:
         pytest.skip("this QEMU cannot log every instruction by an option of its own")
     log = tmp_path / "log"
     settings = replace(SMALL, run="sh -c 'true; echo a | wc'")
-    flags = f"-singlestep -d exec,nochain -dfilter 0x8000000..0x8ffffff,0xbfffe000..0xbfffefff -D {log}"
+    flags = f"-singlestep -d exec,nochain -dfilter 0x8000000..0x8ffffff,0xbfffd000..0xbfffdfff -D {log}"
     experiment.run(replace(settings, qemu_flags=flags), tmp_path / "logged")
     logged: list[int] = []
     for line in log.read_text().splitlines():

@@ -21,7 +21,7 @@ from tidemark.trace.pack import FILE_READ, FILE_SHIFT, FILE_WRITE, INDEX, NONE, 
 
 Run = tuple[int, int, int, int, int]  # space, page, kind, count, insns
 PAGES = 64
-VDSO = 0xBFFFE  # its text belongs to the kernel
+VDSO = 0xBFFFD  # its text belongs to the kernel
 
 
 class Sink:

@@ -105,6 +105,6 @@ void filemap_unmap_rest(struct inode *inode, u32 first)
 		struct vm_area_struct *vma = rb_entry(i, struct vm_area_struct, mapping);
 
 		if (!(vma->flags & VM_SHARED) || inode->cache.holes_mapped)
-			zap_range(vma, vma_addr(vma, MAX(first, vma->pgoff)), vma->end);
+			unmap_range(vma, vma_addr(vma, MAX(first, vma->pgoff)), vma->end);
 	}
 }

@@ -72,9 +72,9 @@ struct tally {
 };
 void tally_settle(struct mm_struct *mm, const struct tally *t);
 void unmap_page(struct vm_area_struct *vma, struct page *page); /* the entry is already empty */
-/* Unmaps a range. zap_entries only adds up what the caller then settles. */
-void zap_range(struct vm_area_struct *vma, u32 start, u32 end);
-void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t);
+/* Unmaps a range. zap_range only adds up what the caller then settles. */
+void unmap_range(struct vm_area_struct *vma, u32 start, u32 end);
+void zap_range(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t);
 void free_tables_around(struct mm_struct *mm, u32 start, u32 end);
 
 /* The end of the part of [addr, end) that the same page table as addr's maps. */

@@ -188,7 +188,7 @@ static int advise_region(struct vm_area_struct *vma, u32 start, u32 end, int adv
 	if (vma->flags & VM_LOCKED)
 		return -EINVAL;
 	tell_policy(vma, start, end, VM_TOUCH_DONTNEED);
-	zap_range(vma, start, end);
+	unmap_range(vma, start, end);
 	return 0;
 }
 

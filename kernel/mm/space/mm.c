@@ -163,7 +163,7 @@ void mm_destroy(struct mm_struct *mm)
 	list_for_each_entry_safe(vma, next, &mm->vma_list, list) {
 		u32 start = vma->start, end = vma->end;
 
-		zap_entries(vma, start, end, &t);
+		zap_range(vma, start, end, &t);
 		vma_remove(vma);
 		vma_free(vma);
 		free_tables_around(mm, start, end);

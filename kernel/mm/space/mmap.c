@@ -51,7 +51,7 @@ int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
 		return err;
 	for (vma = vma_find(mm, start); vma && vma->start < end; vma = next) {
 		next = vma_next(vma);
-		zap_range(vma, vma->start, vma->end);
+		unmap_range(vma, vma->start, vma->end);
 		vma_remove(vma);
 		vma_free(vma);
 	}

@@ -100,7 +100,7 @@ static void zap_table(struct vm_area_struct *vma, u32 addr, u32 end, struct tall
 	}
 }
 
-void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t)
+void zap_range(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t)
 {
 	pgd_t *pgd = vma->mm->pgd;
 
@@ -112,11 +112,11 @@ void zap_entries(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t
 	tlb_flush_all(pgd);
 }
 
-void zap_range(struct vm_area_struct *vma, u32 start, u32 end)
+void unmap_range(struct vm_area_struct *vma, u32 start, u32 end)
 {
 	struct tally t = { 0 };
 
-	zap_entries(vma, start, end, &t);
+	zap_range(vma, start, end, &t);
 	tally_settle(vma->mm, &t);
 }
 

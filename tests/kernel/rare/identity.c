@@ -11,7 +11,8 @@
 
 #define HELP "usage: identity\n"
 
-enum { FORBIDDEN = 0xC0100000, KEEP = -1 };
+enum { KEEP = -1 };
+enum { FORBIDDEN = 0xC0100000 }; /* not in the same enum: its type would then have 64 bits */
 
 static bool users_are(unsigned real, unsigned effective, unsigned saved)
 {
