@@ -1,10 +1,11 @@
 /*
- * block.elevator=deadline: disks serve requests in ascending order of sectors, but none too late.
+ * block.elevator=deadline: disks serve requests in ascending order of sectors, but none too late. After
+ * Jens Axboe's in Linux 2.6.
  *
- * After Jens Axboe's in Linux 2.6. The order of sectors lets the head move little. After BATCH requests, or at the end of the sectors, it chooses anew. Reads come before
- * writes, since a task waits for each read, but at most STARVED times in a row while writes wait.
- * If the oldest request has waited too long, or no request lies ahead, the oldest is next. A bio
- * may join any waiting request.
+ * In the order of sectors the head moves little. After BATCH requests, or at the end of the sectors, the
+ * disk chooses anew. Reads come before writes, since a task waits for each read, but at most STARVED times
+ * in a row while writes wait. If the oldest request has waited too long, or no request lies ahead, the
+ * oldest is next. A bio may join any waiting request.
  */
 #include "drivers/disk.h"
 
