@@ -3,10 +3,13 @@ value, in the guest and in the image, under every policy; failed writes are repe
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import struct
 from pathlib import Path
 
+import ext2
 import pytest
 from guest import Result, boot
 from soak import soak_but
@@ -96,6 +99,48 @@ def test_reading_ahead_hides_the_disk(image: Path) -> None:
     ahead, hit = counter(result, "file_ra"), counter(result, "file_ra_hit")
     assert hit == ahead > PAGES * 9 / 10
     assert counter(result, "pgpgin") == PAGES * 4
+
+
+COLD_PAGES = 256  # of the mapped file
+
+
+def cold(tmp_path: Path, words: str = "", cmdline: str = "", mem: str = "64M") -> tuple[int, int]:
+    """Major faults, and pages that no fault had asked for, when coldmap reads a mapped file from its end."""
+    content = tmp_path / "content"
+    content.mkdir(exist_ok=True)
+    shutil.copy(qemu.ROOT / "build/user/coldmap", content)
+    (content / "file").write_bytes(bytes(range(1, 256)) * (COLD_PAGES * PAGE // 255 + 1))
+    os.truncate(content / "file", COLD_PAGES * PAGE)
+    image = ext2.make(tmp_path / "image", "4M", content=content)
+    line = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; /mnt/coldmap /mnt/file {words}; {CHECK}"
+    result = boot(line, mem=mem, swap="sim:ssd", disk=image, disk_kind="sim:ssd", cmdline=cmdline).check_exit()
+    result.check_lines(["^ok$"])
+    found = re.search(rf"^R coldmap pages={COLD_PAGES} major=(\d+) ahead=(\d+)$", result.console, re.MULTILINE)
+    assert found, result.tail()
+    return int(found[1]), int(found[2])
+
+
+@pytest.mark.parametrize("kb", [128, 64])
+def test_fault_on_a_mapped_file_reads_around(kb: int, tmp_path: Path) -> None:
+    """Each miss also brings the half of a window that lies before its page."""
+    faults, ahead = cold(tmp_path, cmdline=f"vm.readaround_kb={kb}")
+    half = kb // 4 // 2
+    assert faults <= -(-COLD_PAGES // (half + 1))
+    assert faults + ahead == COLD_PAGES
+
+
+@pytest.mark.parametrize(("words", "cmdline"), [("random", ""), ("", "vm.readaround_kb=0")])
+def test_nothing_is_read_around_against_advice(words: str, cmdline: str, tmp_path: Path) -> None:
+    assert cold(tmp_path, words, cmdline) == (COLD_PAGES, 0)
+
+
+def test_nothing_is_evicted_to_read_around(tmp_path: Path) -> None:
+    """The program has filled memory before, so that only evictions make frames free. The few pages that are read
+    ahead are the program's own: it faults on them in sequence."""
+    with_it, without = (cold(tmp_path, "--kb 16384", f"vm.readaround_kb={kb}", mem="12M") for kb in (128, 0))
+    assert with_it == without
+    assert with_it[0] == COLD_PAGES
+    assert with_it[1] < COLD_PAGES / 16
 
 
 TWICE = "cat /dev/sda >/dev/null; cat /dev/sda >/dev/null; cat /proc/vmstat"

@@ -66,6 +66,8 @@ struct readahead {
 	u32 next; /* the page after the one used last */
 	u32 start, size; /* the last window: pages read before they were requested */
 	u8 advice; /* enum readahead_advice */
+	bool mapped; /* a region: its page faults also read around (mm/cache/around.c) */
+	u16 misses; /* mapped: faults on pages that were not resident, less those on pages that were */
 };
 
 enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };

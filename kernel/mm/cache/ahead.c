@@ -5,7 +5,7 @@
  * read at once, each window twice as large as the one before, up to 128 KiB. When the reader comes to the
  * first page of a window, the next window is requested, so that the device works in parallel. A reader
  * that requests another page reads randomly: only the requested pages are read, and the window starts
- * anew. (This is the design of Linux's mm/readahead.c without its context search and its marked page.)
+ * anew. Page faults read differently (around.c). (This is the design of Linux's mm/readahead.c without its context search and its marked page.)
  */
 #include "internal.h"
 

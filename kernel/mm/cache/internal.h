@@ -201,6 +201,15 @@ u32 readahead_miss(struct readahead *ahead, u32 index, u32 want);
  * read now. */
 bool readahead_follow(struct readahead *ahead, u32 index);
 
+/* around.c: the same for page faults. spare: enough frames are free for a window, without evictions. */
+
+#define READAROUND_MAX 64u /* pages of a window */
+
+/* Like readahead_miss, for one page; the window may begin before it, at *first. */
+u32 readaround_miss(struct readahead *ahead, u32 index, bool spare, u32 *first);
+/* Like readahead_follow. missed: readaround_miss was called for this fault. */
+bool readaround_follow(struct readahead *ahead, u32 index, bool missed, bool spare);
+
 /* uses.c */
 
 /* writeback.c */

@@ -1,11 +1,12 @@
 /*
- * Reading pages of a file into memory: the one that is needed, and those that will be (ahead.c).
+ * Reading pages of a file into memory: the one that is needed, and those that will be (ahead.c, around.c).
  *
  * All pages of a request get their frames and their places in the tree, locked, before the first
  * one is requested from the device. The needed page may cause evictions. Pages that no process has
  * requested yet take no frame from a process: when memory is short they are left out.
  */
 #include "internal.h"
+#include "lib/assert.h"
 #include "mm/policy_core.h"
 #include "mm/frames.h"
 #include "mm/vmstat.h"
@@ -82,18 +83,35 @@ void cache_prefetch(struct inode *inode, u32 first, u32 nr)
 		start(inode, pages, nr);
 }
 
-/* Reads page index, and up to nr - 1 missing pages after it. Returns 0, -ENOMEM, or -EEXIST if it exists. */
-static int read_from(struct inode *inode, u32 index, u32 nr)
+/* Reads page index, and the missing ones of up to MOST pages from `first` on, of which it is one. Returns
+ * 0, -ENOMEM, or -EEXIST if it exists. */
+static int read_window(struct inode *inode, u32 index, u32 first, u32 nr)
 {
-	struct page *pages[MOST + 1];
+	struct page *pages[MOST], *page;
+	u32 n, after = first + nr - (index + 1);
 	int err;
 
-	pages[0] = add_page(inode, index, GFP_WAIT, &err);
-	if (!pages[0])
+	ASSERT(first <= index && nr <= MOST && after < nr);
+	page = add_page(inode, index, GFP_WAIT, &err);
+	if (!page)
 		return err;
-	nr = 1 + add_ahead(inode, index + 1, nr - 1, pages + 1);
-	start(inode, pages, nr);
+	n = add_ahead(inode, first, index - first, pages);
+	pages[n++] = page;
+	n += add_ahead(inode, index + 1, after, pages + n);
+	start(inode, pages, n);
 	return 0;
+}
+
+/* Are enough frames free for a window, beyond those that kswapd keeps free? It goes on for less than a
+ * batch of 32 pages after the high watermark. So what is read around costs no eviction. */
+static bool frames_to_spare(const struct inode *inode)
+{
+	int top = may_lie(inode) ? ZONE_HIGHMEM : ZONE_NORMAL;
+	u32 spare = 0;
+
+	for (struct zone *z = zones; z <= zones + top; z++)
+		spare += z->nr_free - MIN(z->nr_free, z->keep[zone_keep(WMARK_HIGH, top)]);
+	return spare >= 32 + READAROUND_MAX;
 }
 
 /* Drops a page that could not be read. */
@@ -133,10 +151,33 @@ static int read_shmem(struct inode *inode, u32 index, struct readahead *ahead, s
 	return -EINVAL;
 }
 
+/* Returns the number of pages to read for one that is not resident; *first: where the window begins. */
+static u32 miss(const struct inode *inode, u32 index, u32 want, struct readahead *ahead, u32 *first)
+{
+	*first = index;
+	if (ahead->mapped)
+		return readaround_miss(ahead, index, frames_to_spare(inode), first);
+	return readahead_miss(ahead, index, want);
+}
+
+/* Call when page `index` is used. Reads the next window if it is time. */
+static void follow(struct inode *inode, u32 index, struct readahead *ahead, bool missed)
+{
+	bool due;
+
+	if (ahead->mapped)
+		due = readaround_follow(ahead, index, missed, frames_to_spare(inode));
+	else
+		due = readahead_follow(ahead, index);
+	if (due)
+		cache_prefetch(inode, ahead->start, ahead->size);
+}
+
 int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *ahead,
 		    struct page **found, bool *major)
 {
 	bool again = false, alone = false; /* a clustered read failed: because of this page? */
+	bool missed = false;
 
 	if (is_shmem(inode))
 		return read_shmem(inode, index, ahead, found, major);
@@ -147,18 +188,17 @@ int cache_read_page(struct inode *inode, u32 index, u32 want, struct readahead *
 		if ((u64)index << PAGE_SHIFT >= inode->size)
 			return -EINVAL;
 		if (!page) {
-			u32 nr = again ? 1 : readahead_miss(ahead, index, want);
+			u32 first = index, nr = again ? 1 : miss(inode, index, want, ahead, &first);
 
-			err = read_from(inode, index, nr);
+			err = read_window(inode, index, first, nr);
 			if (err && err != -EEXIST)
 				return err;
 			alone = !err && nr == 1;
-			*major = !err;
+			*major = missed = !err;
 			continue;
 		}
 		page_get(page);
-		if (readahead_follow(ahead, index))
-			cache_prefetch(inode, ahead->start, ahead->size);
+		follow(inode, index, ahead, missed);
 		err = wait_read(inode, page);
 		*found = page;
 		if (!err)

@@ -51,7 +51,7 @@ struct vm_area_struct *vma_new(struct mm_struct *mm, u32 start, u32 end, u32 fla
 	vma->pgoff = pgoff;
 	vma->ops = inode ? &file_vm_ops : NULL;
 	vma->moved = 0;
-	vma->ahead = (struct readahead){ 0 };
+	vma->ahead = (struct readahead){ .mapped = true };
 	if (inode) {
 		inode_get(inode);
 		vma->mapping.first = pgoff;
