@@ -9,7 +9,7 @@
  * maps the libraries and then jumps to the program.
  */
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/mm.h"
