@@ -65,7 +65,19 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["waiting", "altstack", "selfproc", "transfer", "bounded", "identity", "pipesize", "descriptors"]
+    "name",
+    [
+        "waiting",
+        "altstack",
+        "selfproc",
+        "transfer",
+        "bounded",
+        "identity",
+        "pipesize",
+        "descriptors",
+        "interpreters",
+        "remapped",
+    ],
 )
 def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None:
     run = run_program(tmp_path, name).check_exit()
