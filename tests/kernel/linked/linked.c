@@ -134,7 +134,7 @@ static int use_library(u32 library, u32 calls, u32 pages, u32 seed)
 	int wrong = 0;
 
 	if ((u32)own > -(u32)PAGE)
-		return 0; /* no memory is no corruption */
+		return 0; /* out of memory: nothing is corrupt */
 	while (calls--) {
 		u32 page, *word;
 
