@@ -6,6 +6,7 @@
  */
 #include "procfs.h"
 
+#include "fs/files.h"
 #include "internal.h"
 
 #include "lib/assert.h"
@@ -19,7 +20,7 @@ static struct file *open_file(int pid, u32 fd)
 {
 	struct task_struct *t = task_find(pid);
 
-	return t && t->files && fd < NR_OPEN ? t->files->fd[fd] : NULL;
+	return t && t->files && fd < t->files->nr ? t->files->fd[fd] : NULL;
 }
 
 static struct file *file_of_link(const struct inode *link)
@@ -75,11 +76,12 @@ static int fd_lookup(struct inode *dir, const struct path_name *name, struct ino
 static int fd_iterate(struct inode *dir, u64 cursor, struct dir_entry *e)
 {
 	char name[12];
-	u32 fd = MIN(cursor, NR_OPEN);
+	struct task_struct *t = task_find(dir->private_id);
+	u32 end = t && t->files ? t->files->nr : 0, fd = MIN(cursor, end);
 
-	while (fd < NR_OPEN && !open_file(dir->private_id, fd))
+	while (fd < end && !t->files->fd[fd])
 		fd++;
-	if (fd == NR_OPEN)
+	if (fd == end)
 		return -ENOENT;
 	snprintf(name, sizeof(name), "%u", fd);
 	return proc_entry(e, name, proc_pid_ino(dir->private_id, PROC_FD_INDEX + fd), S_IFLNK,

@@ -7,7 +7,7 @@
 #include "arch/time.h"
 #include "fs/pipe.h"
 #include "fs/proc.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "lib/random.h"
 #include "lib/string.h"
 #include "sched/task.h"

@@ -5,6 +5,7 @@
  */
 #include "procfs.h"
 
+#include "fs/files.h"
 #include "internal.h"
 
 #include "lib/printf.h"
@@ -13,9 +14,13 @@
 
 extern const struct proc_pid_file *const __proc_pid_files_start[], *const __proc_pid_files_end[];
 
+#define PID_INO_SHIFT 11
+STATIC_ASSERT(PROC_FD_INDEX + NR_OPEN <= 1u << PID_INO_SHIFT);
+STATIC_ASSERT(PID_MAX < 1u << (28 - PID_INO_SHIFT));
+
 u32 proc_pid_ino(int pid, u32 index)
 {
-	return 1u << 28 | (u32)pid << 8 | index;
+	return 1u << 28 | (u32)pid << PID_INO_SHIFT | index;
 }
 
 static void put_parent(struct inode *inode)

@@ -3,36 +3,27 @@
  * so any failure leaves the caller unchanged. After the switch nothing can fail.
  *
  * A file that begins with #! names its interpreter (script.c), which runs with the file's path as
- * argument. The interpreter itself must be an ELF program.
+ * argument.
  *
  * A dynamically linked program names its dynamic linker, which is mapped, too, and runs first: it
  * maps the libraries and then jumps to the program.
  */
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/string.h"
 #include "mm/mm.h"
 #include "mm/slab.h"
 #include "observe/events.h"
 
-/* An executable file and its first bytes, which contain the headers. */
-struct program {
-	struct inode *inode;
-	char *head;
-	size_t n;
-	struct elf_image image;
-};
-
-int (*exec_script)(char *head, size_t n, struct exec_args *args, const char *path,
-		   char **interpreter);
+int (*exec_script)(struct program *p, struct exec_args *args, const char *path);
 
 /* A program, and its dynamic linker if it names one. */
 struct executable {
 	struct program program, linker;
 };
 
-static void program_close(struct program *p)
+void program_close(struct program *p)
 {
 	if (p->inode)
 		inode_put(p->inode);
@@ -41,7 +32,7 @@ static void program_close(struct program *p)
 	p->head = NULL;
 }
 
-static int program_open(struct program *p, const char *path)
+int program_open(struct program *p, const char *path)
 {
 	struct inode *inode;
 	long n;
@@ -66,27 +57,12 @@ static int program_open(struct program *p, const char *path)
 	return 0;
 }
 
-/* Opens the interpreter of a script in its place. */
-static int use_interpreter(struct program *p, struct exec_args *args, const char *path)
-{
-	struct program interpreter;
-	char *name;
-	int err = exec_script ? exec_script(p->head, p->n, args, path, &name) : -ENOEXEC;
-
-	if (err)
-		return err;
-	err = program_open(&interpreter, name);
-	program_close(p);
-	*p = interpreter;
-	return err;
-}
-
 static int parse(struct program *p)
 {
 	return elf_parse(p->head, p->n, p->inode->size, &p->image);
 }
 
-/* Opens the dynamic linker that the program names. It must be movable and need no linker itself. */
+/* Opens the dynamic linker that the program names. Its own PT_INTERP is ignored, as on Linux. */
 static int open_linker(struct executable *e)
 {
 	const struct elf_image *image = &e->program.image;
@@ -104,20 +80,22 @@ static int open_linker(struct executable *e)
 	kfree(path);
 	if (err)
 		return err;
-	image = &e->linker.image;
-	return parse(&e->linker) || !image->movable || image->interp_size ? -ELIBBAD : 0;
+	err = parse(&e->linker);
+	e->linker.image.interp_size = 0;
+	return err ? -ELIBBAD : 0;
 }
 
 static int load(struct executable *e, struct mm_struct *mm)
 {
 	struct elf_image *image = &e->program.image;
+	u32 entry = e->linker.image.entry;
 	int err = elf_load(mm, e->program.inode, image);
 
 	elf_describe(mm, image);
 	if (err || !e->linker.inode)
 		return err;
 	err = elf_load(mm, e->linker.inode, &e->linker.image);
-	image->base = ALIGN_DOWN(e->linker.image.segment[0].vaddr, PAGE_SIZE);
+	image->base = e->linker.image.entry - entry;
 	return err;
 }
 
@@ -169,8 +147,8 @@ static int exec_program(struct executable *e, struct exec_args *args, const char
 	u32 sp;
 	int err = 0;
 
-	if (p->n >= 2 && p->head[0] == '#' && p->head[1] == '!')
-		err = use_interpreter(p, args, path);
+	if (exec_script)
+		err = exec_script(p, args, path);
 	if (!err)
 		err = parse(p);
 	if (!err && p->image.interp_size)

@@ -5,7 +5,7 @@
  * zombie that holds its exit code and times until the parent calls wait4 (wait.c). If the parent
  * ignores SIGCHLD, nothing is kept.
  */
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/assert.h"
 #include "mm/mm.h"

@@ -7,7 +7,7 @@
  */
 #include "arch/time.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/jitter.h"
 #include "lib/string.h"

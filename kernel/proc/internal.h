@@ -55,10 +55,23 @@ void args_free(struct exec_args *args);
 int args_build_stack(struct exec_args *args, struct mm_struct *mm, const struct elf_image *image,
 		     const char *path, u32 *sp);
 
-/* exec.c. The file begins with #!, and these are its first n bytes: changes the arguments to those of its
- * interpreter, and stores the interpreter's path, which lies in head. Returns 0 or -errno. */
-extern int (*exec_script)(char *head, size_t n, struct exec_args *args, const char *path,
-			  char **interpreter); /* NULL: scripts cannot run */
+/* exec.c */
+
+/* An executable file and its first bytes, which contain the headers. */
+struct program {
+	struct inode *inode;
+	char *head; /* ELF_HEAD_SIZE bytes, the first n of them from the file */
+	size_t n;
+	struct elf_image image;
+};
+
+/* Opens a file that may be executed. Returns 0 or -errno; after both, call program_close. */
+int program_open(struct program *p, const char *path);
+void program_close(struct program *p);
+
+/* Replaces a script, whose path this is, by its interpreter, and changes the arguments to those of the
+ * interpreter. Leaves other files as they are. Returns 0 or -errno. NULL: scripts cannot run. */
+extern int (*exec_script)(struct program *p, struct exec_args *args, const char *path);
 
 /* load.c */
 /* Maps the segments of a checked image into mm. A movable image gets its place first. Returns 0 or

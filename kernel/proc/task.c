@@ -1,7 +1,7 @@
 /* The first process, init, and the memory that all processes own besides their address space. */
 #include "proc/task.h"
 #include "arch/time.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/assert.h"
 #include "lib/param.h"

@@ -2,7 +2,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 
 #define AT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)

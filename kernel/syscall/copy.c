@@ -9,7 +9,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "mm/mm.h"
 #include "sched/current.h"
 

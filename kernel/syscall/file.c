@@ -3,7 +3,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/pipe.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "mm/slab.h"
 #include "sched/current.h"

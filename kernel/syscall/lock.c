@@ -3,7 +3,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/lock.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 
 enum { F_GETLK = 5, F_SETLK, F_SETLKW, F_GETLK64 = 12, F_SETLK64, F_SETLKW64 };

@@ -3,7 +3,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "mm/mm.h"
 #include "sched/current.h"

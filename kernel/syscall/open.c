@@ -1,6 +1,6 @@
 /* System calls that open a file. */
 #include "calls.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "sched/current.h"
 

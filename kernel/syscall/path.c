@@ -1,7 +1,7 @@
 /* Copying in paths, and the directories that relative paths start from. */
 #include "arch/uaccess.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "mm/slab.h"
 #include "sched/current.h"

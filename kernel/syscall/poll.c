@@ -11,7 +11,9 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
+#include "fs/files.h"
 #include "internal.h"
+#include "mm/slab.h"
 #include "poll.h"
 #include "proc/signal.h"
 #include "sched/current.h"
@@ -63,18 +65,32 @@ int poll_wait_for(struct pollfd *p, u32 n, s64 timeout_ns)
 	return err ? -EINTR : ready;
 }
 
+struct pollfd *poll_array_get(struct pollfd *few, u32 n)
+{
+	return n <= POLL_FEW ? few : kmalloc(n * sizeof(*few), GFP_KERNEL);
+}
+
+void poll_array_put(struct pollfd *few, struct pollfd *p)
+{
+	if (p != few)
+		kfree(p);
+}
+
 static int poll_array(struct pollfd *user, u32 n, s64 timeout_ns)
 {
-	struct pollfd p[NR_OPEN];
-	int ready;
+	struct pollfd few[POLL_FEW], *p;
+	int ready = -EFAULT;
 
 	if (n > current->limits[RLIMIT_NOFILE].soft)
 		return -EINVAL;
-	if (copy_from_user(p, user, n * sizeof(*p)))
-		return -EFAULT;
-	ready = poll_wait_for(p, n, timeout_ns);
+	p = poll_array_get(few, n);
+	if (!p)
+		return -ENOMEM;
+	if (!copy_from_user(p, user, n * sizeof(*p)))
+		ready = poll_wait_for(p, n, timeout_ns);
 	if (ready >= 0 && copy_to_user(user, p, n * sizeof(*p)))
-		return -EFAULT;
+		ready = -EFAULT;
+	poll_array_put(few, p);
 	return ready;
 }
 

@@ -2,10 +2,10 @@
 #ifndef SYSCALL_POLL_H
 #define SYSCALL_POLL_H
 
-#include "fs/vfs.h"
 #include "types.h"
 
 #define FOREVER (-1ll)
+#define POLL_FEW 64u /* arrays of this length are on the stack */
 
 struct pollfd {
 	s32 fd;
@@ -31,6 +31,10 @@ void limit_write(const struct limit *l);
 int mask_begin(const void *user, u32 size);
 /* Ends it. If a signal ended the call, its handler still runs with the temporary mask. */
 void mask_end(const void *user, int result);
+
+/* Returns few, which has POLL_FEW elements, or an array for n elements; NULL if out of memory. */
+struct pollfd *poll_array_get(struct pollfd *few, u32 n);
+void poll_array_put(struct pollfd *few, struct pollfd *p);
 
 /* Waits until one of n files is ready. Sets revents. Returns the number of ready files, 0 after
  * timeout_ns, or -EINTR. May sleep. */

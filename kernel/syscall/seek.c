@@ -2,7 +2,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 
 long sys_pread64(u32 fd, void *buf, u32 n, u32 lo, u32 hi)
 {

@@ -1,10 +1,12 @@
 /*
  * select and pselect6: three bitmaps of descriptors instead of the array of poll, to which they are
- * translated. As on Linux, bits beyond the size of the descriptor table are ignored.
+ * translated. As on Linux, bits beyond the size of the caller's descriptor table are ignored, and are
+ * not written back.
  */
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
+#include "fs/files.h"
 #include "lib/string.h"
 #include "poll.h"
 
@@ -25,6 +27,20 @@ static const struct {
 static bool set_has(const struct fd_set *set, u32 fd)
 {
 	return set->bits[fd / 32] >> fd % 32 & 1;
+}
+
+/* Copies a set of n descriptors; the bits after them are clear. user may be NULL. Returns 0 or -EFAULT. */
+static int read_set(struct fd_set *set, const void *user, u32 n)
+{
+	u32 bytes = ALIGN_UP(n, 32u) / 8;
+
+	if (!user)
+		memset(set, 0, bytes);
+	else if (copy_from_user(set, user, bytes))
+		return -EFAULT;
+	if (n % 32)
+		set->bits[n / 32] &= (1u << n % 32) - 1;
+	return 0;
 }
 
 /* Translates the first n bits of the sets. Returns the length of the array. */
@@ -48,19 +64,18 @@ static u32 sets_to_array(const struct fd_set *sets, u32 n, struct pollfd *p)
 /* Keeps the bits of files that are ready. Returns their number, or -EBADF for a closed file. */
 static int array_to_sets(struct fd_set *sets, const struct pollfd *p, u32 count)
 {
-	struct fd_set asked[NR_SETS];
 	int ready = 0;
 
-	memcpy(asked, sets, sizeof(asked));
-	memset(sets, 0, sizeof(asked));
 	for (; count; count--, p++) {
 		if (p->revents & POLLNVAL)
 			return -EBADF;
 		for (u32 i = 0; i < NR_SETS; i++) {
-			if (!set_has(&asked[i], p->fd) || !(p->revents & meaning[i].reported))
+			if (!set_has(&sets[i], p->fd))
 				continue;
-			sets[i].bits[p->fd / 32] |= 1u << p->fd % 32;
-			ready++;
+			if (p->revents & meaning[i].reported)
+				ready++;
+			else
+				sets[i].bits[p->fd / 32] &= ~(1u << p->fd % 32);
 		}
 	}
 	return ready;
@@ -68,23 +83,30 @@ static int array_to_sets(struct fd_set *sets, const struct pollfd *p, u32 count)
 
 static int select_sets(struct fd_set *sets, u32 n, s64 timeout_ns)
 {
-	struct pollfd p[NR_OPEN];
-	u32 count = sets_to_array(sets, n, p);
-	int ready = poll_wait_for(p, count, timeout_ns);
+	struct pollfd few[POLL_FEW], *p = poll_array_get(few, n);
+	u32 count;
+	int ready;
 
-	return ready < 0 ? ready : array_to_sets(sets, p, count);
+	if (!p)
+		return -ENOMEM;
+	count = sets_to_array(sets, n, p);
+	ready = poll_wait_for(p, count, timeout_ns);
+	if (ready >= 0)
+		ready = array_to_sets(sets, p, count);
+	poll_array_put(few, p);
+	return ready;
 }
 
 static int do_select(int nr, void *const user[NR_SETS], struct limit *limit)
 {
-	struct fd_set sets[NR_SETS] = { 0 };
-	u32 n = MIN((u32)nr, (u32)NR_OPEN), bytes = ALIGN_UP(n, 32u) / 8;
+	struct fd_set sets[NR_SETS];
+	u32 n = MIN((u32)nr, current->files->size), bytes = ALIGN_UP(n, 32u) / 8;
 	int ready;
 
 	if (nr < 0)
 		return -EINVAL;
 	for (u32 i = 0; i < NR_SETS; i++)
-		if (user[i] && copy_from_user(&sets[i], user[i], bytes))
+		if (read_set(&sets[i], user[i], n))
 			return -EFAULT;
 	ready = select_sets(sets, n, limit->ns);
 	for (u32 i = 0; i < NR_SETS && ready >= 0; i++)

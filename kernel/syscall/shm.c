@@ -4,7 +4,7 @@
 #include "calls.h"
 #include "errno.h"
 #include "fs/shm.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "lib/string.h"
 
 #define MFD_CLOEXEC 1u

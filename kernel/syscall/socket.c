@@ -5,7 +5,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 
 #define SOCK_TYPE_MASK 0xfu
 #define SOCK_MAX 11u

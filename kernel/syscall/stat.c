@@ -2,7 +2,7 @@
 #include "arch/uaccess.h"
 #include "calls.h"
 #include "errno.h"
-#include "fs/vfs.h"
+#include "fs/files.h"
 #include "internal.h"
 #include "lib/string.h"
 

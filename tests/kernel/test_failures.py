@@ -21,7 +21,7 @@ from test_policies import POLICIES
 from tidemark.machine import qemu
 
 LINKS = "fstools=chmod,mount,umount"
-PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc"]
+PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc", "descriptors"]
 ON_EXT2 = ["ext2", "kept", "mapped", "moves", "direct"]
 SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
 # test_hostile tests what a disk that fails for good does to a file system.

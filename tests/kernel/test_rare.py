@@ -64,7 +64,21 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
     assert re.fullmatch(r"R far checks=\d+ failures=0\n", linux.stdout), linux.stdout + linux.stderr
 
 
-@pytest.mark.parametrize("name", ["waiting", "altstack", "selfproc", "transfer", "bounded", "identity", "pipesize"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "waiting",
+        "altstack",
+        "selfproc",
+        "transfer",
+        "bounded",
+        "identity",
+        "pipesize",
+        "descriptors",
+        "interpreters",
+        "remapped",
+    ],
+)
 def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None:
     run = run_program(tmp_path, name).check_exit()
     run.check_lines([rf"^R {name} checks=\d+ failures=0$", "^ok$"])

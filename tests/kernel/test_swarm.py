@@ -62,6 +62,7 @@ def test_draws_everything_that_there_is() -> None:
         "word",
         "seed",
         "job",
+        "dynamic",
         "act",
         "watch",
         "again",
@@ -94,6 +95,8 @@ def judged(console: str, code: int = qemu.OK, items: list[Item] | None = None) -
         (GOOD + f"{STARVED} 900 s\n", qemu.OK, ["a process was not at its end when its time was over"]),
         (GOOD + "R thrash nproc=2 lost=0 corrupt=3\n", qemu.OK, ["corrupt=N"]),
         (GOOD + "R thrash nproc=2 lost=1 corrupt=0\n", qemu.OK, ["lost=N"]),
+        (GOOD + "R linked nproc=2 calls=9 lost=0 corrupt=1\n", qemu.OK, ["corrupt=N"]),
+        (GOOD + TABLE.format(status=-11).replace("thrash", "linked"), qemu.OK, ["linked ended with -11"]),
         (GOOD + "Out of memory: 3 frames free, 0 swap slots free: killed\nlost=1\n", qemu.OK, []),
         (
             GOOD + "Out of memory: 3 frames free, 600 swap slots free: killed\n",
@@ -137,6 +140,8 @@ def test_a_purpose_excuses_only_what_it_explains() -> None:
     killed_for_memory = "Out of memory: 3 frames free, 0 swap slots free: killed process 7 ({})\numount: /mnt: busy\n"
     assert judged(leak + killed_for_memory.format("sh")) == []
     assert judged(leak + killed_for_memory.format("server")) == ["umount: /mnt: busy", "leak: frames"]
+    dynamic = [Item("dynamic", "/mnt/linked 2 100 64"), kill]
+    assert judged(leak, items=dynamic) == []  # its children may still run
     assert judged(killed + "files: a: 10 bytes instead of 100\n") == []
 
 
@@ -162,6 +167,33 @@ def test_what_is_left_is_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Hunt, "verdict", verdict)
     short = Hunt(tmp_path, said=lambda text: None).shorter(items, "corrupt=N")
     assert short == [Item("mem", "5"), Item("job", "hog 100 1")]
+
+
+@needs_e2fsprogs
+@pytest.mark.parametrize("vm", ["2q", "ws"])
+def test_dynamic_program_runs_in_little_memory(tmp_path: Path, vm: str) -> None:
+    """Its pages, those of its linker and of its library are evicted, and read again."""
+    items = [Item("vm", vm), Item("mem", "6"), Item("disk", "24M:1024:build/user"), Item("kind", "sim:ssd")]
+    items += [Item("swap", "sim:ssd,size=16384K"), Item("dynamic", "/mnt/linked 3 1000 2500"), Item("again", "")]
+    here = Hunt(tmp_path)
+    assert here.verdict(items) == []
+    console = here.run(items).console
+    assert console.count("R linked nproc=3 calls=1000 lost=0 corrupt=0\n") == 2, console
+
+
+def test_dynamic_program_is_made_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that here fails if two processes of a dynamic program run on a disk."""
+    items = [Item("vm", "ws"), Item("disk", "24M:1024:build/user"), JOB, Item("dynamic", "/mnt/linked 4 1000 2500")]
+
+    def verdict(self: Hunt, items: list[Item], again: bool = False) -> list[str]:
+        disk = any(item.kind == "disk" for item in items)
+        dynamic = [item for item in items if item.kind == "dynamic" and int(item.text.split()[1]) > 1]
+        return ["lost=N"] if disk and dynamic else []
+
+    monkeypatch.setattr(Hunt, "verdict", verdict)
+    short = Hunt(tmp_path, said=lambda text: None).shorter(items, "lost=N")
+    assert short == [items[1], Item("dynamic", "/mnt/linked 2 1 1")]
+    assert "/mnt/linked 2 1 1 & wait" in session(short).text
 
 
 @needs_e2fsprogs

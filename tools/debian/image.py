@@ -30,14 +30,21 @@ def tool(name: str) -> str:
     return found
 
 
+def check_size(size: str) -> None:
+    """Raises LabError if SIZE is given and not a size."""
+    if size and not disk.empty_bytes(size):
+        raise LabError(
+            f"SIZE={size} is not a size such as 512M or 1G; without SIZE, the image has room for work", USAGE
+        )
+
+
 def bytes_of(size: str, least: int, usual: int) -> int:
     """Bytes of SIZE, or the usual size without one. Raises LabError if it is not a size, or too small."""
+    check_size(size)
     hint = f"SIZE={usual // MIB}M leaves room for work; without SIZE, that size is used"
     if not size:
         return usual
     asked = disk.empty_bytes(size)
-    if not asked:
-        raise LabError(f"SIZE={size} is not a size such as 512M or 1G; {hint}", USAGE)
     if asked < least:
         raise LabError(
             f"SIZE={size} is too small: the files take {-(-least // MIB)} MiB. {hint}; or name fewer PKGS", USAGE

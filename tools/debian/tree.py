@@ -53,7 +53,8 @@ def unpack(archive: Path, tree: Path) -> None:
     """Unpack a package's files. Raises LabError if the archive is damaged or the tools are missing."""
     words = ["tar", "-x", "-C", str(tree), "--no-same-owner", "--keep-directory-symlink", "--warning=no-timestamp"]
     try:
-        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE) as whole:
+        unpacking = ["dpkg-deb", "--fsys-tarfile", str(archive)]
+        with subprocess.Popen(unpacking, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as whole:
             done = subprocess.run(
                 [*words, f"--exclude-from={HERE / 'left_out.txt'}"],
                 stdin=whole.stdout,
@@ -63,7 +64,9 @@ def unpack(archive: Path, tree: Path) -> None:
             if whole.stdout:
                 whole.stdout.close()
         if whole.returncode or done.returncode:
-            raise LabError(f"{archive.name} cannot be unpacked: {done.stderr.strip()}", NO_SPACE)
+            why = done.stderr.partition("\n")[0] or "it is damaged"
+            advice = f"if the disk is not full, remove {archive}; the next run downloads it again"
+            raise LabError(f"{archive.name} cannot be unpacked: {why}: {advice}", NO_SPACE)
     except FileNotFoundError as error:
         raise LabError(f"{error.filename} is not installed; it is part of the package dpkg or tar", NO_TOOL) from None
 

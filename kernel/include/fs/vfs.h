@@ -55,7 +55,6 @@ struct super_block;
 
 #define PATH_MAX 4096
 #define NAME_MAX 255
-#define NR_OPEN 64 /* open files per process */
 
 /* What poll(2) reports. */
 #define POLLIN 0x001u
@@ -247,11 +246,6 @@ static inline bool file_may_write(const struct file *f)
 {
 	return (f->flags + 1) & O_RDWR;
 }
-
-struct files_struct {
-	struct file *fd[NR_OPEN];
-	u64 cloexec; /* bit per descriptor */
-};
 
 /* What stat(2) returns, before conversion to the ABI's layout. */
 struct kstat {
@@ -469,23 +463,5 @@ static inline void file_put(struct file *f)
 	if (!--f->count)
 		file_free(f);
 }
-
-/* Descriptor tables. */
-struct files_struct *files_create(void); /* NULL: no memory */
-struct files_struct *files_fork(struct files_struct *from); /* NULL: no memory */
-void files_destroy(struct files_struct *files);
-void files_close_on_exec(struct files_struct *files);
-/* Returns the open file of a descriptor of current, or NULL. Takes no reference: only current itself
- * can close it, since no two tasks share a table. fd_file returns NULL also for an O_PATH file. */
-struct file *fd_file(u32 fd);
-struct file *fd_place(u32 fd);
-/* Installs f at the lowest free descriptor of current that is at least from. Takes over the caller's
- * reference, except on failure. Returns the descriptor, -EMFILE, or -EINVAL if from is too large. */
-int fd_install(struct file *f, u32 from, bool cloexec);
-/* Installs f at exactly fd and closes the file that was there. Returns fd, or -EBADF. */
-int fd_install_at(struct file *f, u32 fd, bool cloexec);
-int fd_close(u32 fd); /* 0 or -EBADF */
-bool fd_cloexec(u32 fd);
-void fd_set_cloexec(u32 fd, bool on);
 
 #endif

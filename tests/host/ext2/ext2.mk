@@ -13,3 +13,17 @@ TEST_PROGRAMS := ext2/fsops.c ext2/rough.c ext2/gone.c ext2/raw.c ext2/direct.c 
 $(foreach p,$(TEST_PROGRAMS),$(eval $(call user_program,tests/kernel/$p)))
 EXT2_TESTS := build/host/ext2 $(patsubst %,build/user/%,$(basename $(notdir $(TEST_PROGRAMS))))
 -include $(patsubst %.o,%.d,$(foreach p,$(TEST_PROGRAMS),$(call user_objects,tests/kernel/$p)))
+
+# A program with a dynamic linker and a library of their own, which a disk has in /mnt.
+LINKED := build/user/linked build/user/linker build/user/linked.so
+build/user/linked: LINKED_FLAGS = -fpie -pie -Wl,--dynamic-linker=/mnt/linker
+build/user/linker: LINKED_FLAGS = -DLINKER -fpie -static-pie -Wl,--no-dynamic-linker
+build/user/linked.so: LINKED_FLAGS = -shared -Wl,-e,first
+build/user/linked build/user/linker: tests/kernel/linked/linked.c
+build/user/linked.so: tests/kernel/linked/library.S
+$(LINKED): build/flags
+	@mkdir -p $(@D)
+	$(call say,ULD,$@)
+	$Q$(CC) $(STRICT) -std=gnu11 -march=i686 -O2 -Wall -Wextra -ffreestanding -fno-stack-protector -nostdlib \
+		-fno-asynchronous-unwind-tables -Wl,--build-id=none $(LINKED_FLAGS) -o $@ $(filter %.c %.S,$^)
+EXT2_TESTS += $(LINKED)

@@ -39,8 +39,8 @@ MISSING(direct_write) NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 /* Locks, truncation and shared memory of files. */
 u32 cache_nr_shmem;
 char shmem_ops[64]; /* no file has these operations */
-NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe) NONE(inode_runs)
-NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
+MISSING(files_grow) NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe)
+NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
 MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */

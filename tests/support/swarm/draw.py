@@ -116,9 +116,10 @@ def draw(seed: int | str) -> list[Item]:
     kinds = rng.sample(jobs.KINDS, rng.randint(1, 4))
     for at in range(nr):
         kib = logarithmic(rng, max(64, left // (4 * (nr - at))), max(64, 2 * left // (nr - at)))
-        text = jobs.draw(rng, rng.choice(kinds), kib, f"/mnt/@f{at}", largest)
         on_disk = any(item.text.endswith("build/user") for item in items) and rng.random() < 0.7
-        items.append(Item("job", f"/mnt/{text}" if on_disk else text))
+        dynamic = on_disk and rng.random() < 0.25
+        text = jobs.draw(rng, jobs.linked if dynamic else rng.choice(kinds), kib, f"/mnt/@f{at}", largest)
+        items.append(Item("dynamic" if dynamic else "job", f"/mnt/{text}" if on_disk else text))
         left -= kib
     kinds_of_act = rng.sample(acts.KINDS, rng.randint(1, 4)) if rng.random() < 0.7 else []
     if kinds_of_act:

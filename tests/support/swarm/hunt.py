@@ -25,7 +25,7 @@ DIFFERS = "the same run again differs: "
 ROOM = 256 << 20  # bytes that must be free: a disk, two telemetries
 SHRINK_S = 300
 NUMBER = r"(?<![\w.])\d+(?![\w.])"
-LEAST = {"job": 1, "act": 1, "area": 1, "mem": 5}  # the least value of the numbers, by kind of item
+LEAST = {"job": 1, "dynamic": 1, "act": 1, "area": 1, "mem": 5}  # the least value of the numbers, by kind of item
 FOLDER = qemu.ROOT / "build/soak/swarm"
 
 

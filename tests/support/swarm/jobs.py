@@ -118,6 +118,12 @@ def shell(rng: Random, kib: int, path: str, file: int) -> str:
     return rng.choice(('sh -c "cat /bin/sh | cat | cat | wc"', 'sh -c "ps; free; vmstat; iostat; slabtop"', "find /"))
 
 
+def linked(rng: Random, kib: int, path: str, file: int) -> str:
+    """tests/kernel/linked: for a disk with the programs only."""
+    nr = few(rng, 4)
+    return f"linked {nr} {rng.choice((100, 1000, 5000))} {max(4, kib // nr)}"
+
+
 KINDS: list[Kind] = [
     thrash, seqscan, phase, pattern, btree, server, cow, grow, hog, interactive, shared, torture, spin, forkbomb,
     refstring, filescan, filemix, dbscan, logger, files, copies, shell,

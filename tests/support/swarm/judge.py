@@ -15,7 +15,7 @@ from pathlib import Path
 from guest import parse_summary
 from tidemark.machine import qemu
 
-from swarm.known import Item
+from swarm.known import Item, commands
 from swarm.session import ROUND, STARVED, Session, mke2fs, rounds_of
 
 HOST_S = 900  # the host may be busy with other work
@@ -45,7 +45,7 @@ KILLED_FOR_MEMORY = r"^Out of memory: \d+ frames free"
 NO_SPACE = (r"No space left", r": \d+ bytes instead of \d+$")
 EXCUSES = (KILLED_FOR_MEMORY, *NO_SPACE, r": Out of memory", r"Cannot allocate memory", r"Resource temporarily")
 INIT_DIED = "panic: init died: signal 7\n"  # its pages were on a disk that failed on purpose
-PARENTS = {"sh", "cow", "forkbomb", "interactive", "shared", "spin", "thrash", "torture"}
+PARENTS = {"sh", "cow", "forkbomb", "interactive", "linked", "shared", "spin", "thrash", "torture"}
 MAY_FAIL = ("sh", "kill", "swapon", "swapoff", "mkswap", "forkbomb", "echo", "fstools", "rm", "cat", "sleep", "find")
 
 
@@ -121,7 +121,7 @@ def orphans(outcome: Outcome, items: list[Item]) -> bool:
     killed, on purpose or for memory."""
     killed = set(re.findall(r"killed process \d+ \((\w+)\)", outcome.console))
     if on_purpose(items, "kill"):
-        killed |= {re.split(r"[ /]", item.text.removeprefix("/mnt/"))[0] for item in items if item.kind == "job"}
+        killed |= {re.split(r"[ /]", text.removeprefix("/mnt/"))[0] for text in commands(items)}
     return not PARENTS.isdisjoint(killed)
 
 
@@ -132,7 +132,7 @@ def on_purpose(items: list[Item], *words: str) -> bool:
 
 def crowded(items: list[Item]) -> bool:
     """May spin --forks fail to create a process? The fork bomb takes all process numbers."""
-    jobs = " ".join(item.text for item in items if item.kind == "job")
+    jobs = " ".join(commands(items))
     return "forkbomb" in jobs and "--forks" in jobs
 
 

@@ -18,11 +18,17 @@ LONGEST_MS = 20000  # for parameters that are times: waiting for hours is not a 
 @dataclass(frozen=True)
 class Item:
     """`kind` says what `text` is: a setting (vm, mem in MiB, swap, frames, seed, disk, kind), a `word` of the command
-    line, an `area` for swapping, a `job` that runs beside others, an `act` during the jobs. Without text: `watch` ends
+    line, an `area` for swapping, a `job` that runs beside others, a `dynamic` program (a job with a dynamic linker and
+    a library), an `act` during the jobs. Without text: `watch` ends
     the run after a limit of virtual time; `again` makes the run a second time."""
 
     kind: str
     text: str
+
+
+def commands(items: list[Item]) -> list[str]:
+    """What runs beside each other, in the order of the items."""
+    return [item.text for item in items if item.kind in ("job", "dynamic")]
 
 
 def logarithmic(rng: Random, low: int, high: int) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from guest import settings
 from tidemark.machine import disk, qemu
 
-from swarm.known import MAX_JOBS, Item
+from swarm.known import MAX_JOBS, Item, commands
 
 STARVED = "SWARM: not at its end after"
 ROUND = "SWARM: round"
@@ -100,7 +100,7 @@ def restored(items: list[Item]) -> list[str]:
 def one_round(items: list[Item], number: int) -> list[str]:
     """All jobs at the same time, with the acts; then everything is restored."""
     begin, end = lines_of_areas(texts(items, "area"))
-    body = "".join(f"{text} & " for text in texts(items, "job")) + "".join(f"{text}; " for text in texts(items, "act"))
+    body = "".join(f"{text} & " for text in commands(items)) + "".join(f"{text}; " for text in texts(items, "act"))
     # An @ in a path is the round, so that files of the previous round are not found.
     lines = (
         [*begin, f"sh -c '{body}wait'".replace("@", str(number)), *restored(items), *end] if body else [*begin, *end]
@@ -141,7 +141,7 @@ def session(items: list[Item], rounds: int = 0) -> Session:
 
 def typed(items: list[Item], rounds: int) -> str:
     """The lines for the prompt."""
-    bound = rounds * bound_s(texts(items, "job"))
+    bound = rounds * bound_s(commands(items))
     watch = f"sh -c 'sleep {bound} && echo {STARVED} {bound} s && ps && poweroff' &"
     lines = [watch] * bool(texts(items, "watch")) + ["mkdir /mnt"] * uses_files(items)
     for number in range(1, rounds + 1):

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/select.h>
 #include <sys/shm.h>
 
 #define HELP "usage: calls CASE\n"
@@ -278,16 +279,56 @@ static void do_proc(void)
 	TRY(unlink("/tmp/lock"));
 }
 
+/* Grows the table of descriptors. If it cannot grow, the open files are what they were. */
+static void do_descriptors(void)
+{
+	static struct pollfd wanted[200];
+	fd_set set;
+	int fd, n;
+	pid_t pid;
+
+	TRY(fd = open("/bin/true", O_RDONLY));
+	while ((n = dup(fd)) >= 0 && n < 300)
+		;
+	HOLDS(n == 300 || errno == ENOMEM);
+	HOLDS(lseek(63, 0, SEEK_CUR) == 0);
+	TRY(n);
+	TRY(dup2(fd, 1000));
+	TRY(pid = fork());
+	if (!pid)
+		_exit(lseek(1000, 0, SEEK_CUR) || close(1000) ? errno : 0);
+	wait_for(pid);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		wanted[i] = (struct pollfd){ .fd = i, .events = POLLIN };
+	TRY(n = poll(wanted, ARRAY_SIZE(wanted), 0));
+	HOLDS(n >= 190);
+	FD_ZERO(&set);
+	FD_SET(1000, &set);
+	TRY(n = select(1001, &set, NULL, NULL, NULL));
+	HOLDS(n == 1 && FD_ISSET(1000, &set));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{ "fork", do_fork },       { "exec", do_exec },     { "mmap", do_mmap },
-	{ "ramfs", do_ramfs },     { "tmpfs", do_tmpfs },   { "shm", do_shm },
-	{ "pipe", do_pipe },       { "proc", do_proc },     { "ext2", do_ext2 },
-	{ "kept", do_kept },       { "mapped", do_mapped }, { "moves", do_moves },
-	{ "direct", do_direct },   { "swap", do_swap },     { "pressure", do_pressure },
+	{ "fork", do_fork },
+	{ "exec", do_exec },
+	{ "mmap", do_mmap },
+	{ "ramfs", do_ramfs },
+	{ "tmpfs", do_tmpfs },
+	{ "shm", do_shm },
+	{ "pipe", do_pipe },
+	{ "proc", do_proc },
+	{ "ext2", do_ext2 },
+	{ "kept", do_kept },
+	{ "mapped", do_mapped },
+	{ "moves", do_moves },
+	{ "direct", do_direct },
+	{ "swap", do_swap },
+	{ "pressure", do_pressure },
 	{ "shmswap", do_shmswap },
+	{ "descriptors", do_descriptors },
 };
 
 int main(int argc, char **argv)
