@@ -8,13 +8,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import ext2
 import pytest
 from debian import __main__ as command
 from debian import apt, fetch, image, packages, renew, tree
-from figures import debian_programs
+from figures import common, debian_compile, debian_programs
 from figures.entries import figures
 from guest import boot
 from tidemark.errors import NO_SPACE, USAGE, LabError
@@ -260,10 +259,27 @@ def test_session_without_a_terminal_runs_in_an_image(archive: Path, tmp_path: Pa
 @pytest.mark.parametrize(("enough", "expected"), [(0, 4.5), (4.5, 4.5), (4.6, 5), (20, 20), (63, 64), (99, 64)])
 def test_least_memory_is_found(monkeypatch: pytest.MonkeyPatch, enough: float, expected: float) -> None:
     """For the table of Debian's programs; too little memory fails, or takes too long."""
-    ran, slow = SimpleNamespace(total_s=1.0), SimpleNamespace(total_s=3.0)
+    ran, slow = (common.Outcome(0, f"system: {s} s, utilisation 40.0%", "") for s in (1.0, 3.0))
     for poor in (None, slow):
         monkeypatch.setattr(debian_programs, "works", lambda _, __, mib, poor=poor: ran if mib >= enough else poor)
         assert debian_programs.least_mib("", "", 2) == expected
+
+
+def test_row_of_a_program_has_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = "system: 1.5 s, utilisation 40.0%\nfaults: 1500, 1200 of them major, 0 refaults"
+    monkeypatch.setattr(debian_programs, "works", lambda *_: common.Outcome(0, console, ""))
+    assert debian_programs.row("x", "a | b", "") == "| x | `a \\| b` | works | 1.50 | 1,200 | 4.5M | 4.5M |"
+
+
+def test_rows_of_the_compiler() -> None:
+    """A run that ended, with one object of three wrong and one absent; and a run that was stopped while it wrote."""
+    console = "system: 66.4 s, utilisation 40.2% (user 3.0%)\nfaults: 9, 2966 of them major; swap: 7 pages in, 1234 out"
+    run = common.Outcome(0, console, "")
+    cells = debian_compile.row(run, {"a": "1", "b": "3"}, {"a": "1", "b": "2", "c": "3"})
+    assert cells == "66.4 | 40 % | 2,966 | 7 | 1,234 | 1 of 3 |"
+    telemetry = '{"t_us":7,"ev":"boot"}\n{"seq":1,"t_us":1234567890,"ev":"sample","idle_us":3}\n{"t_us":99999'
+    stopped = debian_compile.row(common.Outcome(1500, "", telemetry), {}, {"a": "1"})
+    assert stopped == "not finished after 1,234 | | | | | |"
 
 
 @pytest.mark.soak

@@ -3,15 +3,19 @@
 The image has the packages of `make image` and, in /root/work, the sources and a Makefile. The same files are compiled
 on the host first, by the same i386 programs of the same packages: bwrap runs them with the image's content as /. The
 guest's objects, read back from the disk, must be equal to those bit by bit; then no page of the compiler, its libraries
-or the sources was damaged on the way to memory and back. Each run starts with a copy of the same image.
+or the sources was damaged on the way to memory and back. Each run starts with a copy of the same image. A run of more
+than LIMIT_S of host time is stopped; its row says how far its virtual time was then.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 from debian import __main__ as command
@@ -20,7 +24,7 @@ from tidemark import files
 from tidemark.errors import FAILED, LabError
 from tidemark.machine import qemu
 
-from figures import common
+from figures import common, documents
 from figures.entries import Figure
 
 WORK = "root/work"
@@ -41,7 +45,7 @@ lua.out: $(OBJECTS)
 """
 LINKED = "lua.out"
 RUN = f"make -j3 -C /{WORK} >/dev/null && /{WORK}/{LINKED} -v"
-DISK_S = 3000
+LIMIT_S = 1500
 
 
 def add_sources(folder: Path, lua: Path) -> None:
@@ -73,18 +77,29 @@ def on_host(folder: Path) -> dict[str, str]:
 
 
 def in_guest(disk: Path, vm: str, mem: str, kind: str) -> tuple[common.Outcome, dict[str, str]]:
-    """One run on a copy of the image; its numbers, and the hashes."""
+    """One run on a copy of the image: its console and telemetry, and the hashes. The console of a run that was stopped
+    is empty."""
     with tempfile.TemporaryDirectory(prefix="tidemark-compile-", dir=disk.parent) as name:
-        copy, out = Path(name, "disk"), Path(name, "out")
+        copy, out, telemetry = Path(name, "disk"), Path(name, "out"), Path(name, "telemetry")
         shutil.copyfile(disk, copy)
         out.mkdir()
         s = qemu.Settings(
-            vm=vm, mem=mem, swap=kind, disk=str(copy), disk_kind=kind, cmdline="root=sda", run=RUN, timeout=DISK_S
+            vm=vm,
+            mem=mem,
+            swap=kind,
+            disk=str(copy),
+            disk_kind=kind,
+            cmdline="root=sda",
+            run=RUN,
+            timeout=LIMIT_S,
+            telemetry=str(telemetry),
         )
         console = Path(name, "console")
         with console.open("wb") as file:
             code, _ = qemu.run_command(s, file)
         text = console.read_text("ascii", "replace").replace("\r", "")
+        if code == qemu.TIMED_OUT:
+            return common.Outcome(LIMIT_S, "", telemetry.read_text("ascii")), {}
         if code != qemu.OK:
             raise LabError(f"{qemu.command_line(s)}\nended with {code}:\n{text[-2000:]}", FAILED)
         dump = [image.tool("debugfs"), "-R", f"rdump /{WORK} {out}", str(copy)]
@@ -107,24 +122,40 @@ def prepare(work: Path) -> tuple[Path, dict[str, str]]:
     return disk, expected
 
 
-def row(disk: Path, expected: dict[str, str], vm: str, mem: str, kind: str) -> str:
-    """One run's row of the table."""
-    run, made = in_guest(disk, vm, mem, kind)
+def virtual_s(telemetry: str) -> int:
+    """The virtual time of the last complete sample, whole seconds. The last line of the telemetry may be cut."""
+    samples = [line for line in telemetry.splitlines(keepends=True) if '"ev":"sample"' in line and line.endswith("\n")]
+    return json.loads(samples[-1])["t_us"] // 10**6 if samples else 0
+
+
+def row(run: common.Outcome, made: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """The cells of one run after its policy and memory."""
+    if not run.console:
+        return f"not finished after {virtual_s(run.telemetry):,} | | | | | |"
     equal = sum(made.get(name) == digest for name, digest in expected.items())
     swap = re.search(r"swap: (\d+) pages in, (\d+) out", run.console)
     into, out = (int(text) for text in swap.groups()) if swap else (0, 0)
-    numbers = f"{run.total_s:.1f} | {run.utilisation:.0f} % | {run.major_faults:,} | {into:,} | {out:,}"
-    return f"| `{vm}` | {mem} | {numbers} | {equal} of {len(expected)} |"
+    total, busy, major = (run.named(name) for name in ("total_s", "utilisation", "major_faults"))
+    numbers = f"{total:.1f} | {busy:.0f} % | {major:,} | {into:,} | {out:,}"
+    return f"{numbers} | {equal} of {len(expected)} |"
 
 
 def make(figure: Figure, work: Path) -> str:
-    """The table: each policy of `policies` in each memory of `mems`."""
+    """The table: each policy of `policies` in each memory of `mems`. The figure's folder keeps the rows of finished
+    runs for the next command."""
     disk, expected = prepare(work)
+
+    def made(case: tuple[str, str]) -> str:
+        mem, vm = case
+        kept = work / f"{vm}-{mem}.row"
+        if not kept.exists():
+            cells = row(*in_guest(disk, vm, mem, figure.settings["disk"]), expected)
+            documents.write(kept, f"| `{vm}` | {mem} | {cells}")
+        return kept.read_text()
+
     lines = [
         "| policy | MEM | virtual s | utilisation | major faults | pages swapped in | out | files equal |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for mem in figure.settings["mems"]:
-        for vm in figure.settings["policies"]:
-            lines.append(row(disk, expected, vm, mem, figure.settings["disk"]))
-    return "\n".join(lines)
+    cases = product(figure.settings["mems"], figure.settings["policies"])
+    return "\n".join([*lines, *common.in_parallel(made, cases)])
