@@ -12,13 +12,13 @@
  * (600 per page; 1,100 if the sectors span two pages of the store), which is little compared
  * with the latency that it represents.
  *
- * How the command line describes one: drivers/simdisk_spec.c.
+ * How the command line describes one: drivers/simdisk_spec.c. Extents: drivers/simdisk_layout.c.
  */
 #include "drivers/simdisk.h"
 
 #include "arch/machine.h"
 #include "arch/mmu.h"
-#include "drivers/disk.h"
+#include "drivers/simdisk_state.h"
 #include "lib/jitter.h"
 #include "lib/param.h"
 #include "lib/printf.h"
@@ -27,14 +27,7 @@
 
 #define SECTORS_PER_PAGE (PAGE_SIZE / SECTOR_SIZE)
 
-static struct sim {
-	struct disk disk;
-	struct disk_model model;
-	struct timer service; /* irq: runs until the active request is over */
-	u32 first_pfn;
-	u32 head;      /* irq: sector under the head */
-	u32 first_us;  /* irq; with jitter=: extra time of the first request */
-} sims[NR_SIMDISKS] = {
+static struct sim sims[NR_SIMDISKS] = {
 	[SIMDISK_SWAP] = { .disk.whole = { .name = "sim", .dev = 240 << 8 },
 			   .model = { .seek = 8000, .rotation = 4170, .transfer = 100 } },
 	[SIMDISK_DATA] = { .disk.whole = { .name = "sda", .dev = 8 << 8 } },
@@ -139,6 +132,7 @@ static void service_over(struct timer *t)
 }
 
 static const struct disk_ops ops = { .start = simdisk_start };
+const struct disk_ops *simdisk_ops = &ops;
 
 struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 {
@@ -151,7 +145,7 @@ struct block_device *simdisk_open(enum simdisk which, u64 start, u64 end)
 	s->first_pfn = start >> PAGE_SHIFT;
 	s->first_us = jitter_below(2 * (m->seek + m->rotation + m->latency));
 	timer_setup(&s->service, service_over, false);
-	d->ops = &ops;
+	d->ops = simdisk_ops;
 	d->max_pieces = d->max_sectors = UINT32_MAX;
 	d->whole.nr_sectors = (m->size ?: end - start) >> SECTOR_SHIFT;
 	d->whole.synchronous = !(m->seek | m->rotation | m->transfer | m->latency);
