@@ -13,6 +13,7 @@
 #include "sched/still.h"
 
 #include "arch/irq.h"
+#include "arch/machine.h"
 #include "arch/time.h"
 #include "internal.h"
 #include "observe/events.h"
@@ -38,6 +39,7 @@ void still(void (*fn)(void))
 
 	clock_stop();
 	fn();
+	watchdog_feed_still();
 	move_stamps(clock_lost(SPARE + nr_tasks() * SPARE_PER_TASK));
 	clock_go();
 	irq_restore(flags);

@@ -254,3 +254,10 @@ def test_keys_are_typed() -> None:
         guest.send("\x01c")
         guest.expect(r"HI2\s")
         guest.expect("tidemark\\$ ")
+
+
+@pytest.mark.soak
+def test_clock_that_often_stands_still_is_no_hang(tmp_path: Path) -> None:
+    """At each timer interrupt of an idle machine the kernel's clock stands still, and the watchdog's does not."""
+    run = run_program(tmp_path, "sleepers 900", mem="128M").check_exit()
+    run.check_lines([r"^R sleepers checks=\d+ failures=0$", "^ok$"])

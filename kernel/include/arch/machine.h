@@ -54,6 +54,7 @@ const char *ksym_at(u32 i);
  * a hang. watchdog_pause is for idling without a timer. */
 void watchdog_init(void);
 void watchdog_feed(void);
+void watchdog_feed_still(void); /* while the clock stands still */
 void watchdog_pause(void);
 
 void arch_init(void);  /* GDT, IDT, TSS, PIC, FPU: the first step of kernel_main */
