@@ -30,14 +30,14 @@ TEXTS = (
 )
 
 
-def run_program(tmp_path: Path, name: str, **choices: str) -> Result:
-    """Runs one of the programs of tests/kernel/rare from a disk."""
+def run_program(tmp_path: Path, program: str, **choices: str) -> Result:
+    """Runs one of the programs of tests/kernel/rare, with its arguments, from a disk."""
     content = tmp_path / "content"
     content.mkdir()
-    shutil.copy(qemu.ROOT / "build/user" / name, content / name)
+    shutil.copy(qemu.ROOT / "build/user" / program.split()[0], content)
     image = ext2.make(tmp_path / "image", "1M", content=content)
     command = "mkdir /mnt; mount -t ext2 /dev/sda /mnt; touch /etc/group /etc/passwd; "
-    command += f"/mnt/{name}; cat /proc/vm/check"
+    command += f"/mnt/{program}; cat /proc/vm/check"
     return boot(command, disk=image, disk_kind="sim:ram", **choices)
 
 
