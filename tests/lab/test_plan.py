@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.machine import qemu
-from tidemark.runs import estimate, plan, replicates
+from tidemark.runs import claims, estimate, plan, replicates
 
 pytestmark = pytest.mark.unbuilt
 
@@ -136,6 +136,13 @@ def test_every_plan_in_the_tree_repeats_its_runs() -> None:
         cells = [one for one in plan.read(path).cells if plan.IDEAL not in one.variables]
         assert len({one.variables["replicate"] for one in cells}) >= 10, path
         assert plan.read(path).remark == "", path
+
+
+def test_arena_has_enough_replicates_for_all_its_contestants() -> None:
+    """And for three of your own."""
+    cells = [one for one in plan.read(plan.place(Path("arena"))).cells if plan.IDEAL not in one.variables]
+    policies, replicates = ({one.variables[name] for one in cells} for name in ("vm", "replicate"))
+    assert claims.needed(claims.pairs_of(len(policies) + 3)) <= len(replicates)
 
 
 def test_arena_has_every_policy_and_every_guard() -> None:
