@@ -124,14 +124,54 @@ def test_rows_are_ordered_by_time_over_the_best_of_each_column() -> None:
     assert [m.line.column for m in group.maps] == ["faults_over_min", "time_over_ideal", "hooks_percent"]
 
 
-def test_middle_is_the_median_and_overlapping_bands_are_level() -> None:
-    runs = [cell("x", time, at) for at, time in enumerate((3, 1, 2))]
-    runs += [cell("y", time, at) for at, time in enumerate((3, 4, 5))]
-    runs += [cell("z", time, at) for at, time in enumerate((4, 4, 30))]
-    time = policies(*runs).maps[1]
-    assert time.spots["x", "a"].middle == 2 and arena.band(time.spots["z", "a"]) == "4.00 (4.00..30.0)"
-    assert [time.level(row, "a") for row in "xyz"] == [True, True, False]
-    assert [time.step(row, "a") for row in "xyz"] == [0, 4, 4]  # twice the best
+def test_middle_is_the_median_and_the_claim_against_the_best_is_one_of_all_pairs() -> None:
+    """Six pairs of contestants, and so nine replicates: x is the best, y level with it, z slower, of w it is not known,
+    since its range contains that of x."""
+    times = (3, 1, 2, 2, 2, 2, 3, 1, 2)
+    runs = [cell("x", time, at) for at, time in enumerate(times)]
+    runs += [cell("y", 1.05 * time, at) for at, time in enumerate(times)]
+    runs += [cell("z", 2 * time, at) for at, time in enumerate(times)]
+    runs += [cell("w", time * (4 if at else 0.5), at) for at, time in enumerate(times)]
+    group = policies(*runs)
+    time = group.maps[1]
+    assert time.spots["x", "a"].middle == 2 and arena.band(time.spots["z", "a"]) == "4.00 (2.00..6.00)"
+    assert [time.level(row, "a") for row in "xyzw"] == [True, True, False, False]
+    assert [time.doubt(row, "a") for row in "xyzw"] == ["", "", "", "?"]
+    assert [time.step(row, "a") for row in "xyzw"] == [0, 0, 4, 5]  # twice, and four times, the best
+    assert time.claim("z", "a").told == "told apart, ×2 (×2 to ×2)" and time.claim("x", "a") is None
+    assert not arena.remark(group)
+
+
+def test_too_few_replicates_say_how_many_are_needed() -> None:
+    group = policies(*(cell(vm, 1 + at, at) for vm in "xyz" for at in range(2)))
+    assert arena.remark(group) == (
+        "Against the best of a column, no claim: 2 replicates, and 7 are needed (2 of 3 places)."
+    )
+    assert "?" in maps.html(group, "")
+
+
+def replicate(vm: str, nr: int, time: float) -> Cell:
+    """A run of a replicate, with the size that it draws."""
+    one = cell(vm, time, run=f"w {4000 + nr}", workload="w {size:4096} {seed}", replicate=str(nr), seed=str(nr))
+    return replace(one, factors={name: value for name, value in one.factors.items() if name != "jitter"})
+
+
+def test_replicates_of_a_command_are_one_column() -> None:
+    runs = [replicate(vm, nr, time) for vm, time in (("x", 1.0), ("y", 2.0)) for nr in range(1, 8)]
+    baselines = [replace(ideal(), factors=replicate("2q", nr, 1).factors | {IDEAL: "yes"}) for nr in range(1, 8)]
+    [group] = arena.groups([*baselines, *runs])
+    assert group.columns == ["w 4096 {seed}"] and group.rows == ["x", "y"]
+    assert len(group.maps[1].spots["y", group.columns[0]].values) == 7
+    assert group.maps[1].claim("y", group.columns[0]).told_apart
+
+
+def test_each_replicate_is_over_its_own_ideal(tmp_path: Path) -> None:
+    """Also if the command is the same, because it has no size that varies."""
+    baselines = [replace(ideal(), numbers={"turnaround_s": float(nr)}) for nr in (2, 4)]
+    baselines = [replace(one, factors=one.factors | {"replicate": nr}) for one, nr in zip(baselines, "12")]
+    runs = [Cell("x", {"run": "a", "replicate": nr}, {"turnaround_s": 8.0}) for nr in "12"]
+    found = yardstick.measured(tmp_path, [*baselines, *runs])
+    assert [one.numbers.get("time_over_ideal") for one in found] == [None, None, 4, 2]
 
 
 def test_place_without_a_number_says_why() -> None:

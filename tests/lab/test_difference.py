@@ -1,4 +1,4 @@
-"""The differences between two runs or two sweeps: ratios, bands, and the sentence about them."""
+"""The differences between two runs or two sweeps: ratios, intervals, and the sentence about them."""
 
 from __future__ import annotations
 
@@ -9,31 +9,43 @@ import pytest
 from tidemark.report import difference, figure, folder, sources
 from tidemark.report.cells import Cell
 from tidemark.report.difference import Change
+from tidemark.runs import replicates
 from tidemark.runs.plan import IDEAL
 
 pytestmark = pytest.mark.unbuilt
 
+NO_CLAIM = "There is no claim: 1 replicate, and 6 are needed."
+SEVEN = "0123456"  # jitters
 
-def test_ratio_is_that_of_the_medians_in_a_band_of_the_extremes() -> None:
-    change = Change("time", (10.0, 11.0, 20.0), (2.0, 1.0, 4.0), "s")
-    assert change.ratio == 2 / 11 and change.band == (1 / 20, 4 / 10) and not change.same
+
+def test_ratio_of_single_runs_has_no_interval() -> None:
+    change = Change("time", (11.0,), (2.0,), "s")
+    assert change.ratio == 2 / 11 and change.band is None and not change.same
     assert change.told == "time 2.00 s against 11.0 s (1/5.5)"
-
-
-def test_overlapping_bands_are_not_told_apart() -> None:
-    assert Change("x", (1.0, 3.0), (2.0, 4.0)).same and not Change("x", (1.0, 2.0), (3.0, 4.0)).same
+    assert Change("x", (1.0,), (1.01,)).same and not Change("x", (1.0,), (1.1,)).same
     assert Change("x", (0.0,), (0.0,)).same and not Change("x", (0.0,), (3.0,)).same
+
+
+def test_ratio_of_repeated_runs_is_the_median_of_their_pairs_in_its_interval() -> None:
+    """Each run of b takes twice as long as that of a with the same draw; their ranges overlap."""
+    a = [cell("a", "2q", "16M", seconds, jitter) for seconds, jitter in zip((1.0, 2, 3, 4, 5, 6), "012345")]
+    b = [cell("b", "2q", "16M", 2 * one.numbers["turnaround_s"], one.factors["jitter"]) for one in reversed(a)]
+    [change] = difference.of_sweeps(a, b)
+    assert change.ratio == pytest.approx(2) and change.band == pytest.approx((2, 2)) and not change.same
+    [change] = difference.of_sweeps(a[:5], b)
+    assert change.ratio == pytest.approx(2) and change.band is None and change.same
 
 
 def test_sentence_has_what_differs_and_then_what_does_not() -> None:
     changes = [Change("time", (4.0,), (2.0,), "s"), Change("faults", (7.0,), (7.0,))]
-    assert difference.sentence("a", "b", changes) == "b against a: time 2.00 s against 4.00 s (1/2). The same: faults."
-    assert difference.sentence("a", "b", changes[1:]) == "b and a are told apart by nothing here."
+    said = f"b against a: time 2.00 s against 4.00 s (1/2). The same: faults. {NO_CLAIM}"
+    assert difference.sentence("a", "b", changes) == said
+    assert difference.sentence("a", "b", changes[1:]) == f"b and a are told apart by nothing here. {NO_CLAIM}"
 
 
 def test_counts_are_whole_and_nothing_is_0() -> None:
     changes = [Change("faults", (3206.0,), (30.0,)), Change("thrashing", (80.6,), (0.0,), "s")]
-    said = "b against a: faults 30 against 3,206 (1/107); thrashing 0 s against 80.6 s."
+    said = f"b against a: faults 30 against 3,206 (1/107); thrashing 0 s against 80.6 s. {NO_CLAIM}"
     assert difference.sentence("a", "b", changes) == said
 
 
@@ -58,15 +70,63 @@ def cell(sweep: str, vm: str, mem: str, seconds: float, jitter: str = "0") -> Ce
 
 def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
     """The sweeps differ in the policy, so a place is a memory size; each sweep has a size that the other lacks."""
-    a = [cell("old", "2q", mem, s, j) for mem, s in (("16M", 8), ("24M", 4), ("32M", 1)) for j in "01"]
-    b = [cell("new", "ws", mem, s, j) for mem, s in (("16M", 2), ("24M", 6), ("40M", 1)) for j in "01"]
+    a = [cell("old", "2q", mem, s, j) for mem, s in (("16M", 8), ("24M", 4), ("32M", 1)) for j in SEVEN]
+    b = [cell("new", "ws", mem, s, j) for mem, s in (("16M", 2), ("24M", 6), ("40M", 1)) for j in SEVEN]
     changes = difference.of_sweeps(a, b)
     assert [(change.name, change.ratio) for change in changes] == [("16M", 0.25), ("24M", 1.5)]
     said = difference.sentence_of_sweeps("old", "new", changes)
     assert said == (
         "new against old, at 2 places that both have: quicker at 1 (at most 1/4 of the time: 16M), "
-        "slower at 1 (at most ×1.5: 24M), not told apart at 0."
+        "slower at 1 (at most ×1.5: 24M), level at 0, not known at 0."
     )
+
+
+def test_too_few_repetitions_are_no_claim_and_the_sentence_says_how_many_are_needed() -> None:
+    a = [cell("old", "2q", mem, 8, j) for mem in ("16M", "24M") for j in "01"]
+    b = [cell("new", "ws", mem, 2, j) for mem in ("16M", "24M") for j in "01"]
+    said = difference.sentence_of_sweeps("old", "new", difference.of_sweeps(a, b))
+    assert said == (
+        "new against old, at 2 places that both have: quicker at 0, slower at 0, level at 0, not known at 2. "
+        "At 2 there is no claim: 2 replicates, and 7 are needed."
+    )
+
+
+def replicated(vm: str, seconds: dict[int, float], workload: str = "w {size:4096}", **more: str) -> list[Cell]:
+    """Cells of a sweep with replicates, by the number of the replicate."""
+    return [
+        Cell("x", {"vm": vm, "mem": "16M", "replicate": str(nr), "run": f"w {nr}", "workload": workload, **more},
+             {"turnaround_s": s}, sweep="s")
+        for nr, s in seconds.items()
+    ]  # fmt: skip
+
+
+def test_policies_of_one_sweep_are_compared_with_the_first() -> None:
+    """A family of four comparisons: two policies, each at two places."""
+    every = [
+        one
+        for vm, s in (("2q", 4.0), ("ws", 2.0), ("clock", 4.0))
+        for kb in ("4096", "8192")
+        for one in replicated(vm, dict.fromkeys(range(1, 9), s), f"w {{size:{kb}}}")
+    ]
+    names, sides = difference.sides(every)
+    assert names == ["2q", "ws", "clock"]
+    changes = {name: difference.of_sweeps(sides["2q"], sides[name], 2) for name in names[1:]}
+    assert [change.name for change in changes["ws"]] == ["w 4096", "w 8192"]
+    assert {(change.claim.verdict, change.claim.needed) for change in changes["ws"]} == {("told apart", 8)}
+    assert {change.claim.verdict for change in changes["clock"]} == {"level"}
+
+
+def test_guards_are_compared_if_there_is_one_policy_and_single_runs_are_not() -> None:
+    every = replicated("2q", {1: 1.0}) + replicated("2q", {1: 1.0}, guard="token")
+    assert difference.sides(every)[0] == ["none", "token"]
+    assert difference.sides(every[:1]) == ([""], {})
+
+
+def test_result_that_turns_round_within_the_sizes_is_named() -> None:
+    numbers = sorted(range(1, 11), key=lambda nr: replicates.draw(nr).place)
+    a, b = dict.fromkeys(numbers, 1.0), {nr: 0.5 if at < 5 else 2.0 for at, nr in enumerate(numbers)}
+    changes = difference.of_sweeps(replicated("2q", a), replicated("ws", b))
+    assert "The result turns round within ±1 % of size at 1: 16M." in difference.sentence_of_sweeps("a", "b", changes)
 
 
 def test_ideal_cells_are_no_place_and_a_place_says_what_it_is() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.machine import qemu
-from tidemark.runs import estimate, plan
+from tidemark.runs import claims, estimate, plan, replicates
 
 pytestmark = pytest.mark.unbuilt
 
@@ -33,6 +33,15 @@ BAD_PLANS = {
     'workload = "true"\njitters = [1, 2]': "whole number, 1 or more",
     'workload = "true"\njitters = 2\njitter = 1': "both jitter and jitters",
     'workload = "true"\njitters = 2\ncmdline = "jitter=1"': "gives jitter already",
+    'workload = "true"\nreplicates = 0': "whole number, 1 or more",
+    'workload = "true"\nreplicate = 0': "whole number, 1 or more",
+    'workload = "true"\nreplicates = 2\nreplicate = 1': "both replicate and replicates",
+    'workload = "true"\nreplicates = 2\njitters = 2': "replicates and jitter, which each replicate draws",
+    'workload = "true"\nreplicates = 2\njitter = 1\nseed = 1': "replicates and jitter and seed, which each",
+    'workload = "true"\nreplicates = 2\n[parameters]\nlayout = 1': "replicates and layout, which each replicate draws",
+    'workload = "true"\nreplicates = 2\ncmdline = "layout=1"': "gives layout already",
+    'workload = "a {size}"': "{size} cannot be replaced, only {processes}, {seed} and {size:N}, N a whole number, can",
+    'workload = "a {size:4K}"': "{size:4K} cannot be replaced",
     'workload = "true"\nparameters = 5': "parameters must be a table",
     'workload = "true"\n[parameters]\nmem = "9M"': "mem under [parameters]",
     'workload = "true"\n[parameters]\nrun = "true"': "run under [parameters]",
@@ -104,11 +113,12 @@ def test_probes_hold_every_value_of_every_kernel_parameter() -> None:
     assert not any(one.seed for one in probes) and len(probes) == 3 and {one.run for one in probes} == {"true"}
 
 
-@pytest.mark.parametrize("name, runs, cells", [("thrashing", 10, 100), ("memory", 1, 80), ("tau", 1, 45)])
-def test_plans_in_the_tree_have_five_jitters(name: str, runs: int, cells: int) -> None:
+@pytest.mark.parametrize("name, commands, cells", [("thrashing", 10, 200), ("memory", 1, 160), ("tau", 1, 90)])
+def test_plans_in_the_tree_have_ten_replicates(name: str, commands: int, cells: int) -> None:
+    """Each of another size."""
     found = plan.read(plan.place(Path(name))).cells
-    assert len(found) == cells and len({one.settings.run for one in found}) == runs
-    assert {one.variables["jitter"] for one in found} == set(range(5))
+    assert len(found) == cells and len({one.settings.run for one in found}) == 10 * commands
+    assert {one.variables["replicate"] for one in found} == set(range(1, 11))
 
 
 def test_bare_word_is_a_plan_of_the_tree_also_beside_a_folder_of_that_name(
@@ -124,7 +134,15 @@ def test_bare_word_is_a_plan_of_the_tree_also_beside_a_folder_of_that_name(
 def test_every_plan_in_the_tree_repeats_its_runs() -> None:
     for path in plan.SHIPPED.glob("*.toml"):
         cells = [one for one in plan.read(path).cells if plan.IDEAL not in one.variables]
-        assert len({one.variables["jitter"] for one in cells}) >= 3, path
+        assert len({one.variables["replicate"] for one in cells}) >= 10, path
+        assert plan.read(path).remark == "", path
+
+
+def test_arena_has_enough_replicates_for_all_its_contestants() -> None:
+    """And for three of your own."""
+    cells = [one for one in plan.read(plan.place(Path("arena"))).cells if plan.IDEAL not in one.variables]
+    policies, replicates = ({one.variables[name] for one in cells} for name in ("vm", "replicate"))
+    assert claims.needed(claims.pairs_of(len(policies) + 3)) <= len(replicates)
 
 
 def test_arena_has_every_policy_and_every_guard() -> None:
@@ -216,6 +234,69 @@ def test_jitters_are_cells_of_their_own_on_the_kernels_command_line() -> None:
     assert [one.settings.cmdline for one in cells] == [f"sample_ms=9 jitter={nr}" for nr in range(3)]
     assert [one.variables["jitter"] for one in cells] == [0, 1, 2] and "-j2-" in cells[2].id
     assert plan.parse('workload = "true"\njitter = [2]\ncmdline = "sample_ms=9"').cells[0].id == cells[2].id
+
+
+REPLICATED = 'workload = "thrash {size:4096} 10 {seed}"\nvm = ["2q", "ws"]\n'
+
+
+def test_draw_follows_from_the_number_alone() -> None:
+    """Written down here, since stored results depend on it. The numbers are those of sha256("replicate 1")."""
+    assert replicates.draw(1) == replicates.Draw(241606, 635593, 773932, pytest.approx(0.0222257, abs=1e-7))
+    assert replicates.size(4096, replicates.draw(1).place) == 4057
+    assert len({replicates.draw(number) for number in range(1, 1001)}) == 1000
+
+
+def test_sizes_are_uniform_within_1_percent() -> None:
+    drawn = [replicates.size(4096, replicates.draw(number).place) for number in range(1, 4001)]
+    assert set(drawn) == set(range(4056, 4137))
+    assert min(map(drawn.count, set(drawn))) > 3.9e3 / 81 / 2 and max(map(drawn.count, set(drawn))) < 2 * 4e3 / 81
+    assert {replicates.size(99, place) for place in (0, 0.5, 0.999)} == {99}
+    assert [replicates.size(100, place) for place in (0, 0.5, 0.999)] == [99, 100, 101]
+
+
+def test_replicate_draws_jitter_seed_layout_and_size() -> None:
+    [two, ws] = plan.parse(REPLICATED + "replicate = 3").cells
+    one = replicates.draw(3)
+    assert two.settings.run == f"thrash {replicates.size(4096, one.place)} 10 {one.seed}" == ws.settings.run
+    assert two.settings.cmdline == f"jitter={one.jitter} layout={one.layout}" == ws.settings.cmdline
+    assert two.settings.seed == str(one.seed) and two.settings.mem == qemu.Settings().mem
+    assert two.variables["workload"] == "thrash {size:4096} 10 {seed}" and "-r3-" in two.id
+
+
+def test_every_size_of_a_command_moves_together() -> None:
+    [one] = plan.parse('workload = "thrash {size:1000} & thrash {size:1000}; seqscan 1000"\nreplicate = 7').cells
+    assert one.settings.run == "thrash 1010 & thrash 1010; seqscan 1000"
+
+
+def test_size_without_replicates_is_the_number() -> None:
+    marked, plain = (plan.parse(f'workload = "thrash {text} 10"').cells[0] for text in ("{size:4096}", "4096"))
+    assert marked.settings == plain.settings and marked.id == plain.id
+
+
+def test_cells_keep_their_names_if_the_number_of_replicates_grows() -> None:
+    few, many = ([one.id for one in plan.parse(REPLICATED + f"replicates = {count}").cells] for count in (2, 5))
+    assert len(few) == 4 and len(many) == 10 and set(few) < set(many)
+    one = plan.parse(REPLICATED + "replicates = 5", axes={"replicate": [2]}).cells
+    assert {cell.id for cell in one} == {name for name in many if "-r2-" in name}
+
+
+def test_ideal_cell_of_a_replicate_has_its_draw() -> None:
+    cells = plan.parse(REPLICATED + 'replicates = 2\nideal = "99M"').cells
+    ideals = {one.settings.run: one for one in cells if plan.IDEAL in one.variables}
+    others = [one for one in cells if plan.IDEAL not in one.variables]
+    assert len(ideals) == 2 and len(others) == 4
+    assert all(ideals[one.settings.run].settings.cmdline == one.settings.cmdline for one in others)
+
+
+def test_probe_has_a_draw_of_one_replicate() -> None:
+    probes = plan.parse(REPLICATED + "replicates = 9").probes()
+    assert len(probes) == 2 and all("layout=" in one.cmdline for one in probes)
+
+
+def test_workload_whose_size_does_not_vary_is_told() -> None:
+    told = plan.parse('workload = ["a", "b {size:99}", "c {size:100}"]\nreplicates = 2').remark
+    assert told == "replicates do not vary the size of 'a' and 1 more: {size:N} with an N of 100 or more would"
+    assert plan.parse('workload = "a"').remark == plan.parse('workload = "a {size:4096}"\nreplicates = 2').remark == ""
 
 
 def test_disk_makes_a_cell_of_its_own_that_keeps_nothing() -> None:

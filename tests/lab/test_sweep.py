@@ -21,6 +21,8 @@ from soak import soak_but
 from tidemark.commands import sweep as command_line
 from tidemark.errors import BAD_INPUT, FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
 from tidemark.machine import qemu
+from tidemark.report import cells as cells_of
+from tidemark.report import sources
 from tidemark.runs import cluster, plan, results, runner, sweep
 
 HEAD = 'mem = "8M"\nswap = "sim:ram"\n'
@@ -150,6 +152,23 @@ def test_longer_plan_runs_only_what_is_new_and_shorter_one_sets_aside(mine: Path
     assert started(mine) == before and found.notes[0].startswith("2 cells are not in this plan; set aside")
     found = carry_out(mine, longer)
     assert started(mine) == after and found.notes[0].startswith("2 cells are of this plan and image again")
+
+
+REPLICATES = HEAD + 'workload = "thrash 2 {size:512} 2"\nvm = ["2q", "ws"]\nreplicates = 3\n'
+
+
+def test_replicates_are_the_same_draws_for_every_policy_and_go_on_where_they_ended(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    carry_out(folder, REPLICATES.replace("= 3", "= 2"))
+    before = started(folder)
+    assert carry_out(folder, REPLICATES).count(sweep.DONE) == 6
+    assert before.items() < started(folder).items()
+    lines = {row["id"]: results.load(folder / "cells" / row["id"]).meta["kernel_command_line"] for row in rows(folder)}
+    drawn = {(row["vm"], row["replicate"]): lines[row["id"]].replace(f"vm={row['vm']} ", "") for row in rows(folder)}
+    assert len(set(drawn.values())) == 3
+    assert all(drawn["2q", number] == drawn["ws", number] for number in "123")
+    cells = sources.gather([folder]).cells
+    assert {cells_of.command(cell) for cell in cells} == {"thrash 2 512 2"} and all(map(cells_of.sized, cells))
 
 
 def test_cells_of_another_image_are_set_aside_and_come_back_with_it(mine: Path, tmp_path: Path) -> None:
@@ -323,8 +342,9 @@ def test_progress_says_what_is_done_and_what_runs() -> None:
 
 
 def test_dry_run_lists_the_cells_and_makes_nothing(tmp_path: Path) -> None:
-    listed = command(tmp_path, TINY, "--dry-run")
-    assert listed.returncode == OK, listed.stderr
+    """And says which sizes the replicates do not vary."""
+    listed = command(tmp_path, TINY + "replicate = 1\n", "--dry-run")
+    assert listed.returncode == OK and "tidemark: replicates do not vary the size of 'thrash " in listed.stderr
     assert listed.stdout.count("missing  thrash-") == 4
     assert not (tmp_path / "out").exists()
 

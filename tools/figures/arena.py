@@ -14,7 +14,7 @@ from statistics import fmean, median
 from tidemark.report import arena, heatmap, sources
 from tidemark.report import figure as figures
 from tidemark.report.arena import Group, Map
-from tidemark.report.cells import Cell
+from tidemark.report.cells import Cell, command, repetition
 
 from figures.common import host, table, tidemark
 from figures.entries import Figure
@@ -23,13 +23,13 @@ LEVEL = ("level with the best: in faults", "in time")
 
 
 def means(cells: list[Cell], name: str, geometric: bool = True) -> list[float]:
-    """The mean over the commands that have the number, for each jitter."""
-    by_jitter: dict[str, list[float]] = {}
+    """The mean over the commands that have the number, for each replicate."""
+    by_replicate: dict[tuple[str, ...], list[float]] = {}
     for cell in cells:
         if name in cell.numbers:
-            by_jitter.setdefault(cell.factors.get("jitter", ""), []).append(cell.numbers[name])
-    most = max(map(len, by_jitter.values()), default=0)
-    whole = [values for values in by_jitter.values() if len(values) == most]
+            by_replicate.setdefault(repetition(cell), []).append(cell.numbers[name])
+    most = max(map(len, by_replicate.values()), default=0)
+    whole = [values for values in by_replicate.values() if len(values) == most]
     return sorted(exp(fmean(map(log, values))) if geometric else fmean(values) for values in whole)
 
 
@@ -58,9 +58,9 @@ def numbers(group: Group) -> str:
 
 
 def of_spot(one: Map, row: str, column: str) -> str:
-    """A number with its range, in bold if it cannot be distinguished from the best of the column."""
+    """A number with its range, in bold if it is the best of the column or level with it; see Map.doubt."""
     text = spread(list(one.spots[row, column].values))
-    return f"**{text}**" if one.level(row, column) else text
+    return (f"**{text}**" if one.level(row, column) else text) + one.doubt(row, column)
 
 
 def by_command(group: Group) -> str:
@@ -79,7 +79,7 @@ def runs_of(groups: list[Group]) -> str:
 
 def with_files(cells: list[Cell]) -> list[Group]:
     """The groups of the workloads with files on the disk."""
-    return arena.groups([cell for cell in cells if "/mnt/" in arena.run_of(cell)])
+    return arena.groups([cell for cell in cells if "/mnt/" in command(cell)])
 
 
 def make(figure: Figure, work: Path) -> dict[str, str]:

@@ -113,7 +113,7 @@ def lab(figure: Figure, work: Path) -> str:
     return f"Medians of {REPEATS}; {host()}\n\n{table(titles, rows, text_columns=3)}"
 
 
-# --- the sweep of the README's experiment: 2 policies × 10 sizes × 5 jitters, in a new folder ---
+# --- the sweep of the README's experiment: 2 policies × 10 numbers of processes × 10 replicates, in a new folder ---
 
 PLAN = "tools/tidemark/plans/thrashing.toml"
 
@@ -134,7 +134,7 @@ def sweep(figure: Figure, work: Path) -> str:
     tidemark("sweep", PLAN, "--out", str(work / "sweep"), "--quiet")
     took, cells = monotonic() - begun, walls(work / "sweep")
     policies = sorted({policy for by_policy in cells.values() for policy in by_policy})
-    titles = ["processes", *(f"{policy}: wall s, each jitter" for policy in policies)]
+    titles = ["processes", *(f"{policy}: wall s, each replicate" for policy in policies)]
     rows = [
         [nr, *(", ".join(f"{wall:.1f}" for wall in by_policy[policy]) for policy in policies)]
         for nr, by_policy in cells.items()

@@ -41,6 +41,7 @@ from tidemark.commands.min import min_
 
 EXTRAS = {
     "matplotlib": "figures",
+    "scipy": "figures",
     "numba": "trace",
     "zstandard": "trace",
     "textual": "watch",

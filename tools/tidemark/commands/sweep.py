@@ -165,7 +165,7 @@ def sweep(
     axis: Annotated[
         list[str] | None,
         typer.Option(
-            "--axis", metavar="NAME=V,V", help="Any axis, in place of the plan's: ws.tau_ms=10,100 or jitter=0,1,2."
+            "--axis", metavar="NAME=V,V", help="Any axis, in place of the plan's: ws.tau_ms=10,100 or replicate=1,2,3."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The sweep's folder (default: results/PLAN).")] = None,
@@ -188,11 +188,11 @@ def sweep(
 
     A plan is a TOML file; each variable is a value or a list, and the cells are the product:
 
-        workload = "thrash {processes} 4096 10"   # required; {processes} and {seed} are filled in
+        workload = "thrash {processes} {size:4096} 10"   # required; {processes}, {seed} and {size:N} are filled in
         processes = [1, 2, 4, 8]
         vm = ["2q", "ws"]
         mem = ["16M", "24M"]
-        jitters = 5                               # each five times with other timing: how much do results scatter?
+        replicates = 10                           # each ten times, with other timing, seeds, disk layouts and sizes
         [parameters]                              # any parameter of the kernel, at the end
         "ws.tau_ms" = [50, 500]
 
@@ -212,6 +212,8 @@ def sweep(
     folder = out or folder_for(plan, axes)
     sweeps.check_place(folder)
     parcel = clusters.pack(image.resolve())
+    if chosen.remark:
+        say(chosen.remark)
     if dry_run:
         found = sweeps.Sweep(chosen, folder, parcel.described, retry)
         carry_out(found, parcel, cluster, jobs, quiet, dry=True)

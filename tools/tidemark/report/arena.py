@@ -1,11 +1,11 @@
 """The arena: how well each policy, or guard, does on each workload. Cells of a sweep with ideal cells, as maps.
 
-A map has a row for each contestant and a column for each command. A spot is the median of the runs that differ only in
-jitter or seed, with the least and the greatest. Its step, 0 to 6, is its colour: it says how many times the best of its
-column the value is (for the cost: how large it is). Two spots are not told apart if their bands overlap; `level` are
-those that are not told apart from the best. All maps of a group have the same rows in the same order: by
-the geometric mean, over the commands, of time over the best time. If no command has a MIN, as with several
-processes, the first map has faults over those of the ideal cell instead.
+A map has a row for each contestant and a column for each command. A spot is the median of its repetitions, with the
+least and the greatest. Its step, 0 to 6, is its colour: it says how many times the best of its column the value is (for
+the cost: how large it is). Each spot has a claim against the best of its column (tidemark.runs.claims): the statements
+about one column hold together. All maps of a group have the same rows in the same order: by the geometric mean, over
+the commands, of time over the best time. If no command has a MIN, as with several processes, the first map has faults
+over those of the ideal cell instead.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from tidemark.report.cells import MEMORY, POLICY, REPETITION, Cell
+from tidemark.report.cells import MEMORY, POLICY, Cell, command, repetition, sized
 from tidemark.report.plots.plot import Line
 from tidemark.report.plots.sweeps import ARENA
+from tidemark.runs import claims
+from tidemark.runs.claims import Claim
 from tidemark.runs.plan import IDEAL
+from tidemark.runs.replicates import REPETITION
 
 GUARD, NONE = "guard", "none"
 RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)
@@ -36,11 +39,18 @@ Runs = dict[tuple[str, str], list[Cell]]
 
 @dataclass(frozen=True)
 class Spot:
-    """One place of a map: the values of its runs, ascending; why values are missing; and a command that makes a run."""
+    """One place of a map: the value of each repetition; why values are missing; a command that makes a run; and whether
+    the repetitions differ in the size of the workload."""
 
-    values: tuple[float, ...]
+    by_repetition: claims.Values
     why: str
     again: str
+    sized: bool = False
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The values, ascending."""
+        return tuple(sorted(self.by_repetition.values()))
 
     @property
     def middle(self) -> float | None:
@@ -74,10 +84,30 @@ class Map:
             return sum(value >= limit for limit in PERCENT_STEPS)
         return sum(value >= limit * best.middle for limit in RATIO_STEPS) if best.middle else 0
 
+    @property
+    def compares(self) -> bool:
+        """Are its numbers compared with the best? Costs are not."""
+        return self.line.unit != "%"
+
+    def claim(self, row: str, column: str) -> Claim | None:
+        """The spot's claim against the best of its column; None for the best itself, for a cost, and without values."""
+        spot, best = self.spots[row, column], self.best(column)
+        if best is None or spot is best or not self.compares:
+            return None
+        rivals = sum(at == column and bool(other.by_repetition) for (_, at), other in self.spots.items())
+        return claims.of(best.by_repetition, spot.by_repetition, claims.pairs_of(rivals), spot.sized)
+
     def level(self, row: str, column: str) -> bool:
-        """Does the spot's band overlap that of the best, so that the two are not told apart?"""
-        values, best = self.spots[row, column].values, self.best(column)
-        return bool(values and best) and values[0] <= best.values[-1]  # type: ignore[union-attr]
+        """Is this spot the best of its column, or level with it?"""
+        claim, spot = self.claim(row, column), self.spots[row, column]
+        best = bool(spot.values) and spot is self.best(column)
+        return self.compares and (best or (claim is not None and claim.level))
+
+    def doubt(self, row: str, column: str) -> str:
+        """What stands behind a number: ? if it is not known whether it differs from the best, ± if that turns round
+        within the drawn sizes."""
+        claim = self.claim(row, column)
+        return ("?" if claim.verdict == claims.NOT_KNOWN else "") + ("±" if claim.turns else "") if claim else ""
 
 
 @dataclass
@@ -148,9 +178,10 @@ def mapped(line: Line, runs: Runs) -> Map:
         line,
         {
             place: Spot(
-                tuple(sorted(cell.numbers[line.column] for cell in some if line.column in cell.numbers)),
+                {repetition(cell): cell.numbers[line.column] for cell in some if line.column in cell.numbers},
                 why(some, line.column) if some else "it has not been run",
                 next((cell.again for cell in some if cell.again), ""),
+                any(map(sized, some)),
             )
             for place, some in runs.items()
         },
@@ -171,24 +202,19 @@ def in_order(rows: Iterable[str], time: Map, columns: Sequence[str]) -> list[str
     return sorted(rows, key=slowness)
 
 
-def run_of(cell: Cell) -> str:
-    """The command line of a cell."""
-    return cell.factors.get("run", "?")
-
-
 def shared(cells: Sequence[Cell]) -> list[Cell]:
     """The cells whose command several contestants have run; all cells if there is no such command."""
     by_run: dict[str, set[tuple[tuple[str, str], ...]]] = {}
     for cell in cells:
-        by_run.setdefault(run_of(cell), set()).add(contestant(cell))
-    return [cell for cell in cells if len(by_run[run_of(cell)]) > 1] or list(cells)
+        by_run.setdefault(command(cell), set()).add(contestant(cell))
+    return [cell for cell in cells if len(by_run[command(cell)]) > 1] or list(cells)
 
 
 def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> Group:
     """The maps of these cells. `first` is the setting that names a row. Equal runs count once."""
-    columns = list(dict.fromkeys(map(run_of, cells)))
+    columns = list(dict.fromkeys(map(command, cells)))
     named = labels(list(dict.fromkeys(map(contestant, cells))), first)
-    distinct = {(named[contestant(c)], run_of(c), *(c.factors.get(one) for one in REPETITION)): c for c in cells}
+    distinct = {(named[contestant(c)], command(c), *repetition(c)): c for c in cells}
     runs: Runs = {(row, column): [] for row in named.values() for column in columns}
     for (row, column, *_), cell in distinct.items():
         runs[str(row), str(column)].append(cell)
@@ -201,8 +227,8 @@ def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> 
 def groups(cells: Sequence[Cell]) -> list[Group]:
     """The arenas that the cells allow: of policies, except a policy that runs only with guards, and of guards over
     each policy that has some. Only commands with an ideal cell count."""
-    ideal = {run_of(cell) for cell in cells if IDEAL in cell.factors}
-    inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and run_of(cell) in ideal]
+    ideal = {command(cell) for cell in cells if IDEAL in cell.factors}
+    inside = [with_guard(cell) for cell in cells if IDEAL not in cell.factors and command(cell) in ideal]
     plain = [cell for cell in inside if cell.factors[GUARD] == NONE]
     alone = len(set(map(contestant, plain))) < (2 if len(plain) < len(inside) else 1)
     found = [] if alone else [group("arena", "policies", "policy", POLICY, shared(plain))]
@@ -210,6 +236,13 @@ def groups(cells: Sequence[Cell]) -> list[Group]:
         some = shared([cell for cell in inside if cell.factors.get(POLICY, "?") == policy])
         found.append(group(f"arena-guards-{policy}", f"guards over {policy}", "guard", GUARD, some))
     return found
+
+
+def remark(group: Group) -> str:
+    """A sentence on the places without a claim about time for want of replicates; empty if there are none."""
+    claims_of = [group.maps[1].claim(row, column) for row in group.rows for column in group.columns]
+    few = [claim.too_few for claim in claims_of if claim and claim.too_few]
+    return f"Against the best of a column, {few[0]} ({len(few)} of {len(claims_of)} places)." if few else ""
 
 
 def with_guard(cell: Cell) -> Cell:

@@ -1,8 +1,9 @@
 """Cells: runs seen as points of an experiment, and the curves through them.
 
 A curve needs runs that differ in one setting (the number of processes, memory, or any parameter with several numbers).
-It has a line for each policy, and there are as many panels as there are other differences. Runs that differ only in
-jitter or seed are repetitions: points, with their median as the line and a band from the least to the greatest.
+It has a line for each policy, and there are as many panels as there are other differences. Runs that differ only as
+replicates do, or in jitter or seed, are repetitions: points, with their median as the line and a band from the least to
+the greatest.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from tidemark.machine import qemu
-from tidemark.runs.plan import IDEAL
+from tidemark.runs import replicates
+from tidemark.runs.plan import IDEAL, filled
+from tidemark.runs.replicates import REPETITION, REPLICATE
 
 PROCESSES, MEMORY, POLICY = "processes", "mem", "vm"
-REPETITION = ("seed", "jitter")
 NO_AXIS = (*REPETITION, POLICY, IDEAL, "timeout", "exact")
 MIB = 1 << 20
 
@@ -50,6 +52,23 @@ def position(cell: Cell, x: str) -> float | None:
         return qemu.size_bytes(text, x) / MIB if x == MEMORY else float(text)
     except ValueError:
         return None
+
+
+def command(cell: Cell) -> str:
+    """The command line of a cell; of a replicate, as the plan writes it, which all replicates have in common."""
+    if REPLICATE not in cell.factors or "workload" not in cell.factors:
+        return cell.factors.get("run", "?")
+    return replicates.nominal(filled({name: value for name, value in cell.factors.items() if name != "seed"}))
+
+
+def sized(cell: Cell) -> bool:
+    """Does the size of the workload differ among the replicates of this cell?"""
+    return REPLICATE in cell.factors and replicates.varies(cell.factors.get("workload", ""))
+
+
+def repetition(cell: Cell) -> tuple[str, ...]:
+    """Which repetition a cell is: runs of two contestants that have this in common are a pair."""
+    return tuple(cell.factors.get(name, "") for name in REPETITION)
 
 
 def kept_apart(cell: Cell, x: str) -> tuple[tuple[str, str], ...]:

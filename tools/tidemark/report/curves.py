@@ -31,6 +31,7 @@ from tidemark.report.figure import (
     whole_numbers,
 )
 from tidemark.report.plots.sweeps import THRASHING, TURNAROUND
+from tidemark.runs.replicates import REPETITION
 
 PER_FIGURE = 3
 STEEP = 30
@@ -78,7 +79,7 @@ def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
     return of_rows(
         [
             {"panel": panel.title, "policy": policy, NAME.get(x, x): at}
-            | {name: cell.factors.get(name) for name in cells.REPETITION}
+            | {name: cell.factors.get(name) for name in REPETITION}
             | cell.numbers
             for panel in panels
             for policy, line in panel.lines.items()

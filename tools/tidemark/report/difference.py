@@ -1,8 +1,8 @@
 """What differs between two runs, or two sweeps: in words, and as one picture of ratios.
 
-A ratio is the median of B over that of A; its band goes from the least of B over the greatest of A to the greatest of B
-over the least of A. Two places whose bands overlap are not told apart. Single runs have no band: the ratio holds only
-for these two runs.
+At a place of two sweeps, the ratio of B over A is a claim (tidemark.runs.claims): the median over the pairs of
+repetitions, in an interval of 95 % for all places together. Two single runs have no interval: their ratio holds for
+these two runs only.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from tidemark.report.arena import number
-from tidemark.report.cells import REPETITION, Cell
+from tidemark.report.arena import GUARD, NONE, number
+from tidemark.report.cells import POLICY, Cell, command, repetition, sized
 from tidemark.report.figure import BLUE, GREY, VERMILION, WIDTH_IN, Figure, of_rows
 from tidemark.report.plots.runs import DIFFERENCE
 from tidemark.report.sources import Run
 from tidemark.report.text import short
-from tidemark.runs import summary
+from tidemark.runs import claims, summary
+from tidemark.runs.claims import Claim
 from tidemark.runs.plan import IDEAL
+from tidemark.runs.replicates import REPETITION
 
 FAR = 30  # from this ratio on, ticks at decades suffice
 SHORT_S = 0.1  # shorter times are shown in milliseconds
-SAME = 1.02  # ratios nearer to 1 than this count as equal
+SAME = 1.02  # of two single runs, ratios nearer to 1 than this count as equal
 MOST_ROWS, ROW_IN, NAME = 40, 0.2, 60
+TIME = "turnaround_s"
 QUANTITIES = {
     "turnaround_s": ("time", "s"),
     "mean_turnaround_s": ("mean time of a job", "s"),
@@ -40,37 +43,38 @@ QUANTITIES = {
 }
 BY_ITSELF = ("workload", "vm", "mem")  # factors whose values are shown without the factor's name
 NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
+MOST_SIDES = 6
 
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity, or one place of two sweeps: its values in A and in B."""
+    """One quantity of two runs, or one place of two sweeps: its values in A and in B, and for a place its claim."""
 
     name: str
     a: tuple[float, ...]
     b: tuple[float, ...]
     unit: str = ""
+    claim: Claim | None = None
 
     @property
     def ratio(self) -> float | None:
         """B over A; None if one is 0."""
+        if self.claim:
+            return self.claim.ratio
         before, after = median(self.a), median(self.b)
         return after / before if before > 0 and after > 0 else None
 
     @property
     def band(self) -> tuple[float, float] | None:
-        """The least and the greatest value of the ratio; None if it has no bounds."""
-        if self.ratio is None or min(self.a) <= 0:
-            return None
-        return min(self.b) / max(self.a), max(self.b) / min(self.a)
+        """The interval of the ratio; None if there is none."""
+        return (self.claim.low, self.claim.high) if self.claim and not self.claim.too_few else None
 
     @property
     def same(self) -> bool:
         """Are A and B not told apart?"""
-        if self.band is None or self.ratio is None:
-            return median(self.a) == median(self.b)
-        low, high = self.band
-        return low <= SAME and high >= 1 / SAME
+        if self.claim:
+            return not self.claim.told_apart
+        return median(self.a) == median(self.b) if self.ratio is None else 1 / SAME <= self.ratio <= SAME
 
     @property
     def from_or_to_nothing(self) -> bool:
@@ -111,11 +115,12 @@ def of_runs(a: Run, b: Run) -> list[Change]:
 
 
 def sentence(a: str, b: str, changes: Sequence[Change]) -> str:
-    """The quantities that differ, in their order, then those that do not."""
+    """The quantities that differ, in their order, then those that do not, of two single runs."""
     differ = [change.told for change in changes if not change.same]
     same = [change.name for change in changes if change.same]
     parts = [f"{b} against {a}: {'; '.join(differ)}."] if differ else [f"{b} and {a} are told apart by nothing here."]
-    return " ".join([*parts, f"The same: {'; '.join(same)}." if differ and same else ""]).strip()
+    parts += [f"The same: {'; '.join(same)}."] if differ and same else []
+    return " ".join([*parts, f"There is no claim: 1 replicate, and {claims.needed(1)} are needed."])
 
 
 def common(a: Sequence[Cell], b: Sequence[Cell]) -> list[str]:
@@ -125,28 +130,50 @@ def common(a: Sequence[Cell], b: Sequence[Cell]) -> list[str]:
     return [name for name, (one, two) in values.items() if one & two]
 
 
-def places(cells: Sequence[Cell], names: Sequence[str], quantity: str) -> Mapping[tuple[str, ...], list[float]]:
-    """The values of a quantity at each place."""
-    found: dict[tuple[str, ...], list[float]] = {}
+def sides(every: Sequence[Cell]) -> tuple[list[str], dict[str, list[Cell]]]:
+    """What is compared, by name: two sweeps; or of one sweep its policies, or guards if it has one policy. The first is
+    the one that others are compared with. Only one name if there is nothing, or too much, to compare."""
+    groups: dict[str, dict[str, list[Cell]]] = {"sweep": {}, POLICY: {}, GUARD: {}}
+    for cell in every:
+        if IDEAL not in cell.factors:
+            own = {"sweep": cell.sweep, POLICY: cell.factors.get(POLICY, "?"), GUARD: cell.factors.get(GUARD, NONE)}
+            for kind, found in groups.items():
+                found.setdefault(own[kind], []).append(cell)
+    several = [found for found in groups.values() if len(found) > 1]
+    chosen = several[0] if several and len(several[0]) <= (2 if len(groups["sweep"]) > 1 else MOST_SIDES) else {}
+    return list(chosen) or [""], chosen
+
+
+def places(cells: Sequence[Cell], names: Sequence[str]) -> Mapping[tuple[str, ...], list[Cell]]:
+    """The cells with a turnaround at each place."""
+    found: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
-        if quantity in cell.numbers:
-            found.setdefault(tuple(cell.factors.get(name, "") for name in names), []).append(cell.numbers[quantity])
+        if TIME in cell.numbers:
+            found.setdefault(tuple(cell.factors.get(name, "") for name in names), []).append(cell)
     return found
 
 
-def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
-    """Turnaround at the places that both sweeps have, in the order of the ratios. Ideal cells are not compared, since
-    other cells are measured by them."""
+def compared(name: str, a: Sequence[Cell], b: Sequence[Cell], comparisons: int) -> Change:
+    """The change of turnaround at one place."""
+    before, after = ({repetition(cell): cell.numbers[TIME] for cell in some} for some in (a, b))
+    claim = claims.of(before, after, comparisons, any(map(sized, a)))
+    return Change(name, tuple(before.values()), tuple(after.values()), "s", claim)
+
+
+def of_sweeps(a: Sequence[Cell], b: Sequence[Cell], others: int = 1) -> list[Change]:
+    """Turnaround at the places that both sides have, in the order of the ratios; `others`: the number of sides with
+    which A is compared. Ideal cells are not compared, since other cells are measured by them."""
     a, b = ([cell for cell in some if IDEAL not in cell.factors] for some in (a, b))
     names = common(a, b)
-    before, after = places(a, names, "turnaround_s"), places(b, names, "turnaround_s")
+    before, after = places(a, names), places(b, names)
     shown = [at for at, name in enumerate(names) if len({key[at] for key in before}) > 1] or [0]
     both = [key for key in before if key in after]
 
     def place(key: tuple[str, ...]) -> str:
-        return ", ".join(key[at] if names[at] in BY_ITSELF else f"{names[at]} {key[at]}" for at in shown)
+        own = {name: command(before[key][0]) if name == "workload" else value for name, value in zip(names, key)}
+        return ", ".join(own[n] if n in BY_ITSELF else f"{n} {own[n]}" for n in (names[at] for at in shown))
 
-    changes = [Change(place(key), tuple(before[key]), tuple(after[key]), "s") for key in both]
+    changes = [compared(place(key), before[key], after[key], others * len(both)) for key in both]
     return sorted(changes, key=lambda change: change.ratio or 1)
 
 
@@ -154,14 +181,20 @@ def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
     """The number of places at which one is quicker, and by how much at most."""
     quicker = [change for change in changes if not change.same and (change.ratio or 1) < 1]
     slower = [change for change in changes if not change.same and (change.ratio or 1) > 1]
-    level = len(changes) - len(quicker) - len(slower)
+    rest = [change for change in changes if change.same]
+    level = sum(change.claim is not None and change.claim.level for change in rest)
     parts = [f"{b} against {a}, at {len(changes)} places that both have: quicker at {len(quicker)}"]
     if quicker:
         parts[-1] += f" (at most {times(quicker[0].ratio or 1)} of the time: {quicker[0].name})"
     parts.append(f"slower at {len(slower)}")
     if slower:
         parts[-1] += f" (at most {times(slower[-1].ratio or 1)}: {slower[-1].name})"
-    return ", ".join(parts) + f", not told apart at {level}."
+    said = ", ".join(parts) + f", level at {level}, not known at {len(rest) - level}."
+    few = [change.claim.too_few for change in rest if change.claim and change.claim.too_few]
+    said += f" At {len(few)} there is {few[0]}." if few else ""
+    turning = [change.name for change in changes if change.claim and change.claim.turns]
+    where = f"{len(turning)}: {'; '.join(turning[:3])}"
+    return said + (f" The result turns round within ±1 % of size at {where}." if turning else "")
 
 
 def far(change: Change) -> float:
@@ -171,13 +204,14 @@ def far(change: Change) -> float:
 
 
 def figure(a: str, b: str, changes: Sequence[Change], what: str) -> Figure | None:
-    """Ratios as dots with their bands, and both values; None if there is nothing to draw."""
+    """Ratios as dots with their intervals, and both values; None if there is nothing to draw."""
     drawn = [change for change in changes if change.ratio or change.from_or_to_nothing]
     if not drawn:
         return None
     rows = [
         {what: change.name, "a": median(change.a), "b": median(change.b), "b_over_a": change.ratio}
-        | {"least": change.band[0] if change.band else None, "greatest": change.band[1] if change.band else None}
+        | {"low": change.band[0] if change.band else None, "high": change.band[1] if change.band else None}
+        | {"claim": change.claim.told if change.claim else ""}
         for change in changes
     ]
     some = drawn if len(drawn) <= MOST_ROWS else [*drawn[: MOST_ROWS // 2], *drawn[-MOST_ROWS // 2 :]]
@@ -214,7 +248,7 @@ def draw(a: str, b: str, changes: Sequence[Change]) -> Canvas:
 
 
 def dot(axes: Axes, at: int, change: Change, ratio: float) -> None:
-    """Draw a ratio in line `at`, with its band."""
+    """Draw a ratio in line `at`, with its interval."""
     colour = GREY if change.same else BLUE if ratio < 1 else VERMILION
     low, high = change.band or (ratio, ratio)
     axes.plot([1, ratio], [at, at], color=colour, linewidth=1, alpha=0.4)

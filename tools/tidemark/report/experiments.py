@@ -1,6 +1,6 @@
 """Figures of a sweep beside its curves: box plots, heat maps over two axes, and efficiency after Denning.
 
-boxes       the spread of runs that differ only in jitter or seed, a box for each place
+boxes       the spread of repetitions, a box for each place
 heat        two axes with numbers: a square for each pair, the median as a colour and a number
 efficiency  useful time against the probability that a page is missing, with Denning's curves
 """
@@ -37,6 +37,7 @@ from tidemark.report.figure import (
 from tidemark.report.plots.sweeps import BOXES, EFFICIENCY, HEAT
 from tidemark.report.text import short
 from tidemark.runs.plan import IDEAL
+from tidemark.runs.replicates import REPETITION
 
 WIDE = 1e4  # an axis that spans more has ticks only at powers of ten
 MOST_BOXES, LEAST_RUNS, MOST_SQUARES = 48, 3, 12
@@ -53,7 +54,7 @@ def names(some: Sequence[Cell]) -> list[str]:
     """The settings in which the cells differ, except those of repetitions; the policy last."""
     every = dict.fromkeys(name for cell in some for name in cell.factors)
     differ = [name for name in every if len({cell.factors.get(name, "") for cell in some}) > 1]
-    out = FOLLOWS | set(cells.REPETITION) if any("workload" in c.factors for c in some) else set(cells.REPETITION)
+    out = FOLLOWS | set(REPETITION) if any("workload" in c.factors for c in some) else set(REPETITION)
     return sorted((name for name in differ if name not in out), key=lambda name: name == POLICY)
 
 

@@ -136,16 +136,15 @@ class Parts:
         return [(title, table)]
 
     def add_difference(self, every: Sequence[Cell]) -> None:
-        """Add what differs between two sweeps."""
-        names = list(dict.fromkeys(cell.sweep for cell in every))
-        if len(names) != 2:
-            return
-        a, b = names
-        changes = difference.of_sweeps([cell for cell in every if cell.sweep == a], [c for c in every if c.sweep == b])
-        if changes:
-            pictures = self.drawn(difference.figure(a, b, changes, "place"))
-            story = difference.sentence_of_sweeps(a, b, changes)
-            self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
+        """Add what differs between two sweeps, or between the contestants of one."""
+        names, sides = difference.sides(every)
+        a, others = names[0], names[1:]
+        found = {b: difference.of_sweeps(sides[a], sides[b], len(others)) for b in others}
+        for b, changes in found.items():
+            pictures = self.drawn(difference.figure(a, b, changes, "place")) if len(others) == 1 else []
+            story = difference.sentence_of_sweeps(a, b, changes) if changes else ""
+            if story:
+                self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
 
     def add_sweep(self, sources: Sources) -> None:
         """Add what differs, the arena, the curves and the table of the cells."""
@@ -154,7 +153,9 @@ class Parts:
         groups = [] if maps else arena.groups(sources.cells)
         for group in groups:
             self.sections.append(
-                Section(f"Arena: {group.title}", figures=self.save(heatmap.figures(group)), arena=group)
+                Section(
+                    f"Arena: {group.title}", arena.remark(group), figures=self.save(heatmap.figures(group)), arena=group
+                )
             )
         figures, fits, spreads = curves.of_cells(sources.cells)
         figures = maps + figures + experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))

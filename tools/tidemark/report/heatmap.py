@@ -1,4 +1,4 @@
-"""The maps of the arena as a picture: numbers on colours that grow darker, framed if they are not told apart.
+"""The maps of the arena as a picture: numbers on colours that grow darker, framed if level with the best.
 
 One hue from light to dark, which every reader sees in the same order; the numbers say the same.
 """
@@ -25,20 +25,23 @@ NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 34
 
 
 def table(group: Group) -> Table:
-    """A row for each spot: contestant, command, number of runs, and each quantity's median, least and greatest."""
+    """A row for each spot: contestant, command, number of runs, and each quantity's median, least and greatest, and its
+    claim against the best."""
     return of_rows([spot(group, row, column) for column in group.columns for row in group.rows])
 
 
 def spot(group: Group, row: str, column: str) -> dict[str, object]:
     """One row of the table."""
-    spots = {m.line.column: m.spots[row, column] for m in group.maps}
-    said: dict[str, object] = {group.of: row, "command": column, "runs": max(len(one.values) for one in spots.values())}
-    for name, one in spots.items():
+    spots = [m.spots[row, column] for m in group.maps]
+    said: dict[str, object] = {group.of: row, "command": column, "runs": max(len(one.values) for one in spots)}
+    for shown, one in zip(group.maps, spots):
+        name, claim = shown.line.column, shown.claim(row, column)
         said[name] = one.middle
         said[f"{name}_least"], said[f"{name}_greatest"] = (
             (one.values[0], one.values[-1]) if one.values else (None, None)
         )
-    return said | {"again": next(iter(spots.values())).again}
+        said |= {f"{name}_against_best": claim.told if claim else ""} if shown.compares else {}
+    return said | {"again": spots[0].again}
 
 
 def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -48,10 +51,10 @@ def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str])
             step = shown.step(row, column)
             colour = NOTHING if step is None else STEPS[step]
             axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
-            if shown.line.unit != "%" and shown.level(row, column):
+            if shown.level(row, column):
                 axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, fill=False, edgecolor=ORANGE, linewidth=0.9))
             ink = "white" if step is not None and step >= FIRST_DARK else BLACK
-            text = shown.spots[row, column].shown
+            text = shown.spots[row, column].shown + shown.doubt(row, column)
             axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5.5, color=ink)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     axes.set_xticks(range(len(columns)), [short(one, COMMAND_CHARACTERS) for one in columns], rotation=90, fontsize=6)

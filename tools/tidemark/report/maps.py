@@ -14,7 +14,6 @@ from tidemark.report.plots.sweeps import ARENA
 from tidemark.report.text import escape, short
 
 HEADING = 36
-LEVEL = ", level"
 
 
 def places(group: Group) -> Iterator[tuple[str, str]]:
@@ -33,9 +32,10 @@ def ids(group: Group) -> list[str]:
 
 
 def told(shown: Map, row: str, column: str) -> str:
-    """A spot in words: median, band, and whether it is told apart from the best."""
-    level = shown.line.unit != "%" and shown.level(row, column)
-    return band(shown.spots[row, column]) + (LEVEL if level else "")
+    """A spot in words: median, band, and the claim against the best."""
+    claim = shown.claim(row, column)
+    best = ", the best" if claim is None and shown.level(row, column) else ""
+    return band(shown.spots[row, column]) + (f"; {claim.told}" if claim else best)
 
 
 def details(group: Group) -> dict[str, list[Any]]:
@@ -54,10 +54,10 @@ def details(group: Group) -> dict[str, list[Any]]:
 def spot_html(group: Group, shown: Map, row: str, column: str) -> str:
     """One number in its colour, as HTML."""
     spot, step = shown.spots[row, column], shown.step(row, column)
-    level = " level" if shown.line.unit != "%" and shown.level(row, column) else ""
+    level = " level" if shown.level(row, column) else ""
     kind = f' class="step-{step}{level}"' if step is not None else ""
-    title = escape(f"{told(shown, row, column)}; {spot.again}")
-    return f'<td{kind}><a href="#{anchor(group, row, column)}" title="{title}">{spot.shown}</a></td>'
+    title, text = escape(f"{told(shown, row, column)}; {spot.again}"), spot.shown + shown.doubt(row, column)
+    return f'<td{kind}><a href="#{anchor(group, row, column)}" title="{title}">{text}</a></td>'
 
 
 def map_html(group: Group, shown: Map) -> str:

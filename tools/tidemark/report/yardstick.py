@@ -19,6 +19,7 @@ from pathlib import Path
 from tidemark.report.cells import Cell
 from tidemark.runs import sweep
 from tidemark.runs.plan import IDEAL
+from tidemark.runs.replicates import REPLICATE
 from tidemark.telemetry import story
 
 PAGE_KIB = 4
@@ -34,14 +35,19 @@ def measured(folder: Path, cells: Sequence[Cell]) -> list[Cell]:
 
     Their verdicts say how much longer they took.
     """
-    ideals = {cell.factors.get("run", ""): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
-    least = {run: sweep.least_known(folder, cell.name) for run, cell in ideals.items()}
+    ideals = {drawn(cell): cell for cell in cells if IDEAL in cell.factors and cell.numbers}
+    least = {key: sweep.least_known(folder, cell.name) for key, cell in ideals.items()}
     return [
-        with_more(cell, over(cell, ideals[run], *least[run]))
-        if (run := cell.factors.get("run", "")) in ideals and cell.numbers and IDEAL not in cell.factors
+        with_more(cell, over(cell, ideals[key], *least[key]))
+        if (key := drawn(cell)) in ideals and cell.numbers and IDEAL not in cell.factors
         else cell
         for cell in cells
     ]
+
+
+def drawn(cell: Cell) -> tuple[str, str]:
+    """What a cell has in common with its ideal cell: the command, and the replicate if it is one."""
+    return cell.factors.get("run", ""), cell.factors.get(REPLICATE, "")
 
 
 def with_more(cell: Cell, numbers: dict[str, float]) -> Cell:

@@ -1,8 +1,9 @@
 """Estimates of how long cells take: the median of finished cells of the same kind, or of all if there are none.
 
-Cells of the same kind differ only in seed or jitter. Cells that probably take longest, with many processes
-or little memory, start first: longest first, each on the processor that is free first, ends at most a third after
-the best schedule (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Applied Mathematics 17(2), 1969).
+Cells of the same kind are repetitions: they differ only in seed, jitter or replicate. Cells that probably take longest,
+with many processes or little memory, start first: longest first, each on the processor that is free first, ends at
+most a third after the best schedule (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Applied
+Mathematics 17(2), 1969).
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from statistics import median
 from typing import Any
 
 from tidemark.machine import qemu
-
-REPETITION = ("seed", "jitter")
+from tidemark.runs.replicates import REPETITION
 
 Variables = Mapping[str, str | int]
 

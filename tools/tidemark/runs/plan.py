@@ -3,7 +3,7 @@
 A plan gives each variable a value or a list of values; its cells are the product of the lists, one run each. The order
 of the cells is that of the file: the variable that is named last changes fastest.
 
-    workload   the command line that the guest runs; {processes} and {seed} in it are replaced; required
+    workload   the command line that the guest runs; {processes}, {seed} and {size:N} in it are replaced; required
     processes  whole numbers, for {processes}
     vm         replacement policies; the image must have them
     mem        sizes of the memory that the kernel manages, such as "24M"
@@ -12,6 +12,9 @@ of the cells is that of the file: the variable that is named last changes fastes
     seed       seeds of the guest's random numbers
     jitter     numbers for the kernel's `jitter`: repeated runs with other timing, which show how much results scatter
     jitters    the number of such runs: `jitters = 5` is `jitter = [0, 1, 2, 3, 4]`
+    replicate  numbers of replicates, each of which draws jitter, seed, layout of the disks, and sizes: without
+               replicates {size:4096} is 4096, with them a number within 1 % of it (tidemark.runs.replicates)
+    replicates the number of replicates: `replicates = 10` is `replicate = [1, 2, ..., 10]`
     cmdline    more kernel parameters, such as "sample_ms=1000"
     disk       a disk with files for each cell: "64M", an empty file system; a folder's files, or a copy of an image
     disk_kind  its kind: "sim:hdd" (the default), "sim:ssd", "sim:ram"; the guest calls it sda
@@ -45,18 +48,23 @@ from typing import Any
 
 from tidemark.errors import LabError
 from tidemark.machine import disk, parameters, qemu
+from tidemark.runs import replicates
+from tidemark.runs.replicates import DRAWN, REPLICATE, REPLICATES
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-VARIABLES = ("workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", "cmdline", "disk", "disk_kind")
+VARIABLES = (
+    "workload", "processes", "vm", "mem", "swap", "frames", "seed", "jitter", REPLICATE, "cmdline", "disk", "disk_kind",
+)  # fmt: skip
 PARAMETERS = "parameters"
 PARTS, IDEAL = "part", "ideal"
-KEYS = (*VARIABLES, "jitters", "timeout", IDEAL, PARTS, PARAMETERS)
-OF_A_PART = (*VARIABLES, "jitters", PARAMETERS)
-LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1}
+COUNTS = {"jitters": ("jitter", 0), REPLICATES: (REPLICATE, 1)}  # the variable that each counts, from its first number
+KEYS = (*VARIABLES, *COUNTS, "timeout", IDEAL, PARTS, PARAMETERS)
+OF_A_PART = (*VARIABLES, *COUNTS, PARAMETERS)
+LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1, REPLICATE: 1, REPLICATES: 1}
 OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed", "disk", "disk_kind")
 FILLED_IN = ("processes", "seed")
 # Values of these variables may contain commas.
@@ -90,9 +98,19 @@ class Plan:
     def probes(self) -> list[qemu.Settings]:
         """Runs of `true` in which each value of every kernel parameter occurs: would the kernel refuse one?"""
         lists = {name: values for name, values in self.lists.items() if name not in ("workload", "processes", "seed")}
+        lists |= {REPLICATE: lists[REPLICATE][:1]} if REPLICATE in lists else {}
         most = max(map(len, lists.values()))
         chosen = [{name: values[at % len(values)] for name, values in lists.items()} for at in range(most)]
         return [settings(one | {"workload": "true"}, timeout=60) for one in chosen]
+
+    @property
+    def remark(self) -> str:
+        """A sentence on the workloads whose size the replicates do not vary; empty if there are none."""
+        fixed = [str(one) for one in self.lists["workload"] if not replicates.varies(str(one))]
+        if REPLICATE not in self.lists or not fixed:
+            return ""
+        which = f"of {fixed[0]!r}" + (f" and {len(fixed) - 1} more" if len(fixed) > 1 else "")
+        return f"replicates do not vary the size {which}: {{size:N}} with an N of 100 or more would"
 
 
 def place(name: Path) -> Path:
@@ -174,17 +192,23 @@ def parameters_in(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def lists_of(table: dict[str, Any], axes: Axes) -> dict[str, list[Value]]:
     """The values of each variable and of each kernel parameter, checked."""
-    given, nr_jitters = table.pop(PARAMETERS), table.pop("jitters", None)
+    given, counts = table.pop(PARAMETERS), {name: table.pop(name) for name in COUNTS if name in table}
     lists = {name: checked_list(name, value) for name, value in table.items()}
-    if nr_jitters is not None:
-        check_value("jitters", nr_jitters)
-        if "jitter" in lists:
-            raise LabError("it has both jitter and jitters: give only one")
-        lists["jitter"] = list(range(nr_jitters))
+    for count, nr in counts.items():
+        check_value(count, nr)
+        name, first = COUNTS[count]
+        if name in lists:
+            raise LabError(f"it has both {name} and {count}: give only one")
+        lists[name] = list(range(first, first + nr))
     for name, value in given.items():
         check_parameter(name)
         lists[name] = checked_list(name, value)
     lists |= axes
+    drawn = [name for name in DRAWN if name in lists]
+    if REPLICATE in lists and drawn:
+        raise LabError(
+            f"it has replicates and {' and '.join(drawn)}, which each replicate draws: give only one of them"
+        )
     if "workload" not in lists:
         raise LabError('it has no workload, the command line to run: workload = "thrash {processes} 8192 10"')
     return lists | {name: [getattr(DEFAULT, name)] for name in ("vm", "mem", "swap") if name not in lists}
@@ -275,23 +299,31 @@ def check_count(products: Sequence[dict[str, list[Value]]], most: int) -> None:
 def check_workloads(lists: dict[str, list[Value]]) -> None:
     """Raises LabError if a placeholder has no values, or values have no placeholder."""
     for workload in map(str, lists["workload"]):
-        named = re.findall(r"\{(\w+)\}", workload)
+        named = re.findall(r"\{(\w+(?::[^{}]*)?)\}", replicates.nominal(workload))
         for name in named:
             if name not in FILLED_IN:
                 raise LabError(
-                    f"workload {workload!r}: {{{name}}} cannot be replaced, only {{processes}} and {{seed}} can"
+                    f"workload {workload!r}: {{{name}}} cannot be replaced, only {{processes}}, {{seed}} and "
+                    "{size:N}, N a whole number, can"
                 )
-            if name not in lists:
+            if name not in lists and not (name in DRAWN and REPLICATE in lists):
                 raise LabError(f"workload {workload!r} has {{{name}}}, but the plan has no {name} = [...]")
         if "processes" in lists and "processes" not in named:
             raise LabError(f"workload {workload!r} has no {{processes}}, which the plan lists")
 
 
-def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
-    """The settings of a cell. Raises BadSetting if one cannot be used."""
+def filled(variables: Mapping[str, Value]) -> str:
+    """The workload, with the values of those variables that it names."""
     run = str(variables["workload"])
     for name in FILLED_IN:
-        run = run.replace(f"{{{name}}}", str(variables.get(name, "")))
+        run = run.replace(f"{{{name}}}", str(variables.get(name, f"{{{name}}}")))
+    return run
+
+
+def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
+    """The settings of a cell. Raises BadSetting if one cannot be used."""
+    variables = replicates.expanded(variables)
+    run = filled(variables)
     given: dict[str, Any] = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
     own = (*VARIABLES, IDEAL)
     more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in own}
@@ -319,15 +351,17 @@ def cell(variables: dict[str, Value], timeout: float) -> Cell:
     s = settings(variables, timeout)
     disks = [str(variables["disk"]), s.disk_kind] if s.disk else []
     made_of = json.dumps([s.run, s.vm, s.mem, s.swap, s.frames, s.seed, s.cmdline, *disks])
-    marks = [f"{letter}{variables[name]}" for letter, name in (("s", "seed"), ("j", "jitter")) if name in variables]
+    letters = (("s", "seed"), ("j", "jitter"), ("r", REPLICATE))
+    marks = [f"{letter}{variables[name]}" for letter, name in letters if name in variables]
     words = [s.run.split()[0], variables.get("processes", ""), s.vm, s.mem, *marks]
     shown = "-".join(re.sub(r"[^\w.]+", "-", str(word)).strip("-.") for word in words if word != "")
     return Cell(f"{shown[:60]}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}", variables, s)
 
 
 def ideals(cells: Sequence[Cell], mem: str, timeout: float) -> list[Cell]:
-    """A run of each command of these cells with memory `mem`, and otherwise the defaults of `tidemark run`."""
-    kept = ("workload", *FILLED_IN, "cmdline", "disk", "disk_kind")
+    """A run of each command of these cells with memory `mem`, and otherwise the defaults of `tidemark run`. A
+    replicate has one of its own, with the same draw."""
+    kept = ("workload", *FILLED_IN, REPLICATE, "cmdline", "disk", "disk_kind")
     same = ({name: value for name, value in one.variables.items() if name in kept} for one in cells)
     return [cell(one | {"vm": DEFAULT.vm, "mem": mem, "swap": DEFAULT.swap, IDEAL: "yes"}, timeout) for one in same]
 

@@ -36,11 +36,12 @@ DIFFERENCE = Plot(
     RUNS,
     "{b} over {a}",
     "The second over the first, on a logarithmic scale: dots left of 1 (blue) are less, right of it (vermilion) more; "
-    "grey ones are not told apart; arrows if one is 0. A bar is the range of the ratio over runs that differ "
-    "only in jitter or seed; single runs have no bar, and the ratio holds only for these two runs.",
+    "grey ones are not told apart; arrows if one is 0. Of sweeps, a dot is the median ratio of pairs of runs with the "
+    "same draw, and a bar its interval: 95 % for all bars together. Too few replicates, or single runs, have no bar: "
+    "the ratio is not a claim.",
     """Of a report of two runs, or of two sweeps: what differs, as ratios. Of runs there is a row for each quantity; of
     sweeps, a row for each place that both have, with the ratio of the times, those that differ most at the ends. A
-    claim needs a bar that does not reach 1.""",
+    claim needs a bar that does not reach 1 ([claims](#claims)).""",
 )
 
 FRAMES = Plot(

@@ -10,9 +10,8 @@ THRASHING = Plot(
     "Thrashing curve: against {axis}",
     "Above, CPU utilisation and, dotted, the part of it in user mode; below, throughput (jobs that ended well per "
     "second of machine time, on a logarithmic scale), against {axis}. Points are runs, and ticks at the bottom mark "
-    "measured values; lines join the medians of runs that differ only in jitter or seed, bands go from least to "
-    "greatest. Dashed: demand equals memory. A collapse beyond it is "
-    "thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
+    "measured values; lines join the medians of replicates, bands go from least to greatest. Dashed: demand equals "
+    "memory. A collapse beyond it is thrashing (P. Denning, “Thrashing: its causes and prevention”, 1968).",
     """Against the number of processes (`thrashing-processes`), memory (`thrashing-memory`), or any parameter of the
     kernel with several numbers (`thrashing-ws-tau_ms`). Denning's curve (1968):
     utilisation stays high while working sets fit, and then falls off a cliff. The distance to the dotted line is the
@@ -65,12 +64,13 @@ BOXES = Plot(
     "boxes",
     SWEEP,
     "How much runs scatter",
-    "{what}, of runs that differ only in jitter or seed: the box is from the lower to the upper quartile, the "
-    "thick line the median, the whiskers go to the least and the greatest; points are the runs. Boxes that do not "
-    "overlap differ.",
-    """Drawn for places of a sweep that were run at least three times. Two policies, or guards, whose boxes overlap are
-    equally good here. With `ideal` in the plan, the quantity is the slowdown against a dedicated machine, as in the
-    bars of the TPF paper (Jiang and Zhang 2002).""",
+    "{what}, of replicates: the box is from the lower to the upper quartile, the thick line the median, the whiskers "
+    "go to the least and the greatest; points are the runs. Boxes show how runs scatter; whether two places differ "
+    "is a claim about pairs of runs, which boxes do not show.",
+    """Drawn for places of a sweep that were run at least three times. Boxes say nothing about differences: runs of two
+    policies with the same draw belong together, and [claims](#claims) compare them pair by pair. With `ideal` in the
+    plan, the quantity is the slowdown against a dedicated machine, as in the bars of the TPF paper (Jiang and Zhang
+    2002).""",
 )
 
 EFFICIENCY = Plot(
@@ -89,16 +89,19 @@ ARENA = Plot(
     "arena",
     SWEEP,
     "Arena: {of}",
-    "The median of the runs that differ only in jitter or seed. Faults are pages that came in: first "
+    "The median of the replicates. Faults are pages that came in: first "
     "touches, and pages read again, from swap or from a file; each page of a read-ahead counts. Ideal is the same "
     "command with enough memory that nothing is evicted: its processes' times alone, one after the other. MIN is "
     "Belady's, with all frames that are free after boot; only for commands of one process, since the order of "
     "several depends on the policy. Cost: the hooks' share of the instructions. Darker is farther from the best of "
-    "the column (of cost: larger). Framed: the band, least to greatest, reaches that of the best, so the two are not "
-    "told apart. Rows are ordered by the geometric mean of time over the best's; neighbours need not differ.",
+    "the column (of cost: larger). Framed: the best of the column, or level with it (within 10 %). ?: not known "
+    "whether it differs from the best. ±: the result turns round within ±1 % of size. The statements about a column "
+    "hold together with 95 %. Rows are ordered by the geometric mean of time over the best's; neighbours need not "
+    "differ.",
     """Of a sweep whose plan has `ideal`, such as `tidemark sweep arena`: a row for each policy, a column for each
     command, and the same for guards over one policy. On the page every number leads to a line with its band and the
-    command that makes it. Look first at a column: a framed policy is as good as the best there. Then at a row: a
+    command that makes it. Look first at a column: a framed policy is as good as the best there, one with a ? may be
+    ([claims](#claims)). Then at a row: a
     policy that is light everywhere is a good default; a policy that is light in one column only has found that
     workload's structure. Then compare left and right: few faults and much time means that its reads and writes are
     badly ordered, because neighbours that are evicted at different times are not neighbours on the disk. Many faults in
