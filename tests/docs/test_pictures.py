@@ -92,6 +92,14 @@ def test_slim_pictures_look_the_same(browser_page: object) -> None:
     assert abs(shots[0] - shots[1]).mean() < 0.001
 
 
+def test_paths_are_written_by_steps_and_matrices_stay_whole() -> None:
+    lines = '<path d="M 1.04 2 \nL 3.5 2 \nL 3.5 -0.26 \nL 3 0 \nz\nM 7 7 \nL 8 9.1 \n" />\n'
+    image = '<image width="800" transform="matrix(0.5505 0 0 -0.5828 59.91 3)"/>\n'
+    assert svg.slim(lines) == '<path d="M1 2h2.5v-2.3l-.5 .3zM7 7l1 2.1" />\n'
+    assert svg.slim(image) == image and svg.slim(svg.slim(lines)) == svg.slim(lines)
+    assert svg.slim("<g>\n<g>\n<g/>\n</g>\n</g>\n") == ""
+
+
 def test_labels_that_overlap_or_are_cut_are_found(browser_page: object) -> None:
     text = '<svg width="100" height="50"><text x="5" y="20">alpha</text><text x="9" y="22">beta</text>'
     browser_page.set_content(f"{text}<text x='90' y='45'>gamma</text></svg>")

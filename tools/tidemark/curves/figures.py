@@ -276,7 +276,7 @@ def _draw_theory(axes: Axes, curve: Curve) -> None:
     if law and law.r2 >= FITS:
         sizes = np.array([law.first, law.last])
         axes.plot(sizes, law.at(sizes), color=BLACK, linewidth=1.2, linestyle=":", label="_law")
-        axes.annotate(f"x^{law.exponent:.2g}", (law.last, law.at(sizes)[1]), fontsize=7, ha="right", va="bottom")
+        axes.annotate(f"x^{law.exponent:.2g}", (law.last, law.at(sizes)[1]), fontsize=7, ha="left", va="top")
     axes.set_ylim(limits)
 
 

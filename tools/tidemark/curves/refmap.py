@@ -78,18 +78,27 @@ def _feed(runs: tuple[Any, ...], rows: Array, slice_length: Int, cells: Array) -
 class MapBuilder:
     """Builds the map: call `feed` for each batch, then `result`. `spaces` u16[pages] and `pages` u64[pages] belong to
     the batches' page numbers, `end` is the whole trace's virtual time. `files`: it has pages of files (Reader.files).
+    `most`: the largest numbers of rows and slices (None: MAX_ROWS and SLICES).
     """
 
-    def __init__(self, spaces: np.ndarray, pages: np.ndarray, end: int, files: bool = False) -> None:
+    def __init__(
+        self,
+        spaces: np.ndarray,
+        pages: np.ndarray,
+        end: int,
+        files: bool = False,
+        most: tuple[int, int] | None = None,
+    ) -> None:
+        most_rows, most_slices = most or (MAX_ROWS, SLICES)
         of_file = (pages >= FILE_PAGE) & files
         order = np.lexsort((pages, np.where(of_file, 0, spaces), of_file))
         self._own = int(np.count_nonzero(~of_file))
-        self._per_row = max(1, -(-len(pages) // MAX_ROWS))
+        self._per_row = max(1, -(-len(pages) // most_rows))
         self._spaces, self._pages = spaces[order], pages[order]
         self._rows = np.empty(len(pages), np.int32)
         self._rows[order] = rows_of(np.arange(len(pages)), self._own, self._per_row)
         self._end = max(end, 1)
-        self._slice = -(-self._end // SLICES)
+        self._slice = -(-self._end // most_slices)
         nr_rows = int(self._rows.max(initial=-1)) + 1
         self._cells = np.zeros((nr_rows, -(-self._end // self._slice), NR_KINDS), np.int64)
 

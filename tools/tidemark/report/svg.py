@@ -1,7 +1,8 @@
 """Pictures as small SVG files that can be read and searched: matplotlib's, with less in them.
 
 Text stays text, in a generic font: the reader's own sans serif. Pictures are laid out by DejaVu Sans, which is wider
-than most, so that labels have room. Coordinates are rounded to a tenth of a point, and each element is one line.
+than most, so that labels have room. Coordinates are rounded to a tenth of a point, paths of straight lines have steps
+instead of places, and each element is one line.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ FONTS = re.compile(r"(font: (?:[\w.]+ )*[\d.]+px|font-family:) [^;\"]*")  # befo
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 COORDINATES = re.compile(r'\b(d|x|y|width|height|transform|points)="([^"]*)"')
 NOT_NEEDED = re.compile(
-    r"<!DOCTYPE.*?>\s*|<metadata>.*?</metadata>|<!--.*?-->|^ +|(?<=<g) id=\"[^\"]*\"|<g/>", re.DOTALL | re.MULTILINE
+    r"<!DOCTYPE.*?>\s*|<metadata>.*?</metadata>|<!--.*?-->|^ +|(?<=<g) id=\"[^\"]*\"", re.DOTALL | re.MULTILINE
 )
+EMPTY = re.compile(r"<g/>\n|<g>\n</g>\n")
+STRAIGHT = re.compile(r"(?:[ML]-?[\d.]+ -?[\d.]+|z)+")
+POINT = re.compile(r"([ML])(-?[\d.]+) (-?[\d.]+)|z")
 SAME_POINT = re.compile(r"(L[-\d. ]+)\1+(?=[A-Za-z]|$)")
+NESTED = 6  # groups in groups
 LONE = re.compile(r"<g>\n(<(?:path|use|text)[^\n]*>)\n</g>")
 
 
@@ -26,13 +31,52 @@ def rounded(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), 1) + 0.0:.1f}".removesuffix(".0")
 
 
+def tenths(number: int) -> str:
+    """A number of tenths as a decimal number, without the zero before or after the point."""
+    whole, tenth = divmod(abs(number), 10)
+    return "-" * (number < 0) + (f"{whole or ''}.{tenth}" if tenth else str(whole))
+
+
+def steps(path: str) -> str:
+    """A path of straight lines between points of one decimal, by the steps from point to point: h and v are level and
+    upright ones.
+    """
+    x = y = 0
+    begin, parts, last = (0, 0), [], ""
+    for point in POINT.finditer(path):
+        if point[0] == "z":
+            (x, y), last = begin, "z"
+            parts.append("z")
+            continue
+        to = round(float(point[2]) * 10), round(float(point[3]) * 10)
+        right, down = to[0] - x, to[1] - y
+        x, y = to
+        if point[1] == "M":
+            begin, letter, numbers = to, "M", [x, y]
+        elif not down:
+            letter, numbers = "h", [right]
+        elif not right:
+            letter, numbers = "v", [down]
+        else:
+            letter, numbers = "l", [right, down]
+        said = " ".join(map(tenths, numbers)).replace(" -", "-")
+        if letter != last or letter == "M":
+            said = letter + said
+        elif not said.startswith("-"):
+            said = " " + said
+        parts.append(said)
+        last = letter
+    return "".join(parts)
+
+
 def shorter(attribute: re.Match[str]) -> str:
-    """An attribute with coordinates, on one line. Scales are not rounded."""
+    """An attribute with coordinates, on one line. Scales are not rounded, nor is a matrix, which has some."""
     name, value = attribute[1], " ".join(attribute[2].split())
-    if "scale" not in value:
+    if "scale" not in value and "matrix" not in value:
         value = NUMBER.sub(rounded, value)
     if name == "d":
         value = SAME_POINT.sub(r"\1", re.sub(r" ?([A-Za-z]) ?", r"\1", value))
+        value = steps(value) if STRAIGHT.fullmatch(value) else value
     return f'{name}="{value}"'
 
 
@@ -42,7 +86,9 @@ def slim(text: str) -> str:
     text = FONTS.sub(r"\1 sans-serif", text)
     text = COORDINATES.sub(shorter, text)
     text = re.sub(r'style="[^"]*"', lambda one: re.sub(r"([:;]) ", r"\1", one[0]), text)
-    return LONE.sub(r"\1", LONE.sub(r"\1", text))
+    for _ in range(NESTED):
+        text = LONE.sub(r"\1", EMPTY.sub("", text))
+    return text
 
 
 def drawn(figure: Figure) -> bytes:
