@@ -44,7 +44,7 @@ for test in */*.test; do
 done >/root/results
 cd /root/busybox/testsuite
 for name in *; do
-	case $name in bc*|dc*|wget|*_*|*.testroot|*.sh|README|TODO|runtest) ;; *) echo ${name%.tests} ;; esac
+	case $name in bc*|dc*|wget|*_*|*.testroot|*.sh|[A-Z]*|runtest) ;; *) echo ${name%.tests} ;; esac
 done | sort -u >names
 bindir=/root/busybox sh ./runtest $(cat names) </dev/null >>/root/results 2>&1 || true
 """
