@@ -144,6 +144,7 @@ static const struct demand demands[] = {
 	{ "mount path", SYS_mount, NOT_NULL | NOT_EDGE, { 0, WILD, 0, 0, 0 } },
 	{ "mount type", SYS_mount, NOT_EDGE, { 0, ROOT_NAME, WILD, 0, 0 } },
 	{ "umount2", SYS_umount2, NOT_NULL | NOT_EDGE, { WILD, 0 } },
+	{ "getxattr name", SYS_getxattr, NOT_NULL | NOT_EDGE, { ROOT_NAME, WILD, 0, 0 } },
 	{ "statfs", SYS_statfs, OUTPUT, { ROOT_NAME, WILD } },
 	{ "statfs64", SYS_statfs64, OUTPUT, { ROOT_NAME, 84, WILD } },
 	{ "fcntl64 F_GETLK64",
