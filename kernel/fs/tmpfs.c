@@ -68,23 +68,30 @@ static int tmpfs_mount(struct super_block *sb, const char *options)
 	sb->max_pages = nr_managed_pages() / 2;
 	err = parse_options(sb, options) ?: ramfs_mount(sb, NULL);
 	sb->ops = &tmpfs_super_ops;
+	if (!err)
+		sb->root->mode = S_IFDIR | 01777;
 	return err;
 }
 
-/* Mounts a tmpfs, whose files can be evicted, on /tmp, unless / is a disk, which has its own
- * /tmp. */
-static void mount_tmp(void)
+static void mount_on(const char *path)
 {
-	int err;
+	int err = vfs_mount("tmpfs", path, "tmpfs", 0, NULL);
 
-	if (vfs_root->sb != &root_sb)
-		return;
-	err = vfs_mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
 	if (err)
-		printk("tmpfs: cannot be mounted on /tmp: error %d\n", -err);
+		printk("tmpfs: cannot be mounted on %s: error %d\n", path, -err);
 }
 
-AT_STAGE(mounts, 20, mount_tmp);
+/* Mounts a tmpfs, whose files can be evicted, on /dev/shm, where C libraries keep shared memory, and on
+ * /tmp, unless / is a disk, which has its own /tmp. */
+static void mount_usual(void)
+{
+	vfs_mkdir("/dev/shm", 0755);
+	mount_on("/dev/shm");
+	if (vfs_root->sb == &root_sb)
+		mount_on("/tmp");
+}
+
+AT_STAGE(mounts, 20, mount_usual);
 
 static FILE_SYSTEM(tmpfs_type) = { .name = "tmpfs", .mount = tmpfs_mount };
 
