@@ -1,12 +1,13 @@
-/* The working directory: a program changes it, and asks for its path. */
+/* The working directory and the root of a program, which can change both, and the path of the first. */
 #include "internal.h"
 
 #include "lib/string.h"
 #include "sched/current.h"
 
-int vfs_chdir(const char *path)
+/* Replaces one of current's directories by that of a path. */
+static int replace(struct inode **of_task, const char *path)
 {
-	struct inode *dir, *old = current->cwd;
+	struct inode *dir, *old = *of_task;
 	int err = vfs_lookup(path, true, &dir);
 
 	if (err)
@@ -15,10 +16,20 @@ int vfs_chdir(const char *path)
 		inode_put(dir);
 		return -ENOTDIR;
 	}
-	current->cwd = dir;
+	*of_task = dir;
 	if (old)
 		inode_put(old);
 	return 0;
+}
+
+int vfs_chdir(const char *path)
+{
+	return replace(&current->cwd, path);
+}
+
+int vfs_chroot(const char *path)
+{
+	return replace(&current->root, path);
 }
 
 int vfs_getcwd(char *buf, size_t n)

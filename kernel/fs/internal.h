@@ -152,6 +152,7 @@ static inline void walk_end(struct walk *w)
 
 /* Returns current's working directory, or the root if it has none; no reference is taken. */
 struct inode *working_directory(void);
+struct inode *root_directory(void);
 /* Like walk_parent, from the directory base. */
 int walk_from(struct inode *base, const char *path, struct walk *w);
 

@@ -69,9 +69,14 @@ static inline int dir_find(struct inode *dir, const struct path_name *name, stru
 	return 0;
 }
 
+struct inode *root_directory(void)
+{
+	return current && current->root ? current->root : vfs_root;
+}
+
 static int step_dots(struct inode *dir, const struct path_name *name, struct inode **next)
 {
-	*next = name->len == 1 ? dir : dir->parent;
+	*next = name->len == 1 || dir == root_directory() ? dir : dir->parent;
 	if (!*next)
 		return -ENOENT;
 	inode_get(*next);
@@ -159,7 +164,7 @@ static int walk_on(struct walk *w, const char *path)
 	int err;
 
 	if (*path == '/')
-		set_dir(w, vfs_root);
+		set_dir(w, root_directory());
 	while (path_next(&path, &w->last) && !path_at_end(path)) {
 		err = step(w->dir, &w->last, &next);
 		if (!err && jumps(next))
@@ -173,7 +178,7 @@ static int walk_on(struct walk *w, const char *path)
 				return err;
 			path = w->made;
 			if (*path == '/')
-				set_dir(w, vfs_root);
+				set_dir(w, root_directory());
 			continue;
 		}
 		inode_put(w->dir);

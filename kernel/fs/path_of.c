@@ -42,13 +42,16 @@ static int prepend_name(struct inode *inode, char *buf, size_t *at)
 
 int vfs_path_of(struct inode *inode, char *buf, size_t n)
 {
+	struct inode *root = root_directory();
 	size_t at = n;
 	int err;
 
 	if (n < 2)
 		return -ERANGE;
 	buf[--at] = '\0';
-	for (; inode != vfs_root; inode = inode->parent) {
+	for (; inode != root; inode = inode->parent) {
+		if (inode == vfs_root)
+			return -ENOENT; /* outside of the root that chroot set */
 		while (inode->sb->root == inode && inode->sb->mounted_on)
 			inode = inode->sb->mounted_on;
 		if (!inode->parent)

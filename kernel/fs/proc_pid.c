@@ -272,7 +272,7 @@ static struct inode *cwd_target(struct task_struct *t)
 
 static struct inode *root_target(struct task_struct *t)
 {
-	return t->mm ? vfs_root : NULL;
+	return !t->mm ? NULL : t->root ?: vfs_root;
 }
 
 static const struct proc_pid_file files[] = {

@@ -19,8 +19,10 @@ static void release_files(struct task_struct *t)
 		files_destroy(t->files);
 	if (t->cwd)
 		inode_put(t->cwd);
+	if (t->root)
+		inode_put(t->root);
 	t->files = NULL;
-	t->cwd = NULL;
+	t->cwd = t->root = NULL;
 }
 
 static void release_memory(struct task_struct *t)

@@ -48,6 +48,9 @@ static int copy_process(struct task_struct *child, u32 sp)
 	child->cwd = parent->cwd;
 	if (child->cwd)
 		inode_get(child->cwd);
+	child->root = parent->root;
+	if (child->root)
+		inode_get(child->root);
 	if (!mm_fork(child))
 		return -ENOMEM;
 	return thread_init_fork(child, parent, sp);

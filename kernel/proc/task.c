@@ -46,6 +46,8 @@ void task_free(struct task_struct *t)
 		files_destroy(t->files);
 	if (t->cwd)
 		inode_put(t->cwd);
+	if (t->root)
+		inode_put(t->root);
 	sighand_free(t->sig.hand);
 	task_release(t);
 }

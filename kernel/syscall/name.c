@@ -84,16 +84,26 @@ long sys_renameat2(int from_dir, const char *from, int to_dir, const char *to, u
 					 : rename_names(from_dir, from, to_dir, to, flags);
 }
 
-long sys_chdir(const char *user)
+static int with_path(const char *user, int (*call)(const char *path))
 {
 	struct user_path p;
 	int err = path_begin(&p, AT_FDCWD, user);
 
 	if (err)
 		return err;
-	err = vfs_chdir(p.name);
+	err = call(p.name);
 	path_end(&p);
 	return err;
+}
+
+long sys_chdir(const char *user)
+{
+	return with_path(user, vfs_chdir);
+}
+
+long sys_chroot(const char *user)
+{
+	return is_root() ? with_path(user, vfs_chroot) : -EPERM;
 }
 
 long sys_fchdir(u32 fd)

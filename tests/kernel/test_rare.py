@@ -78,6 +78,7 @@ def test_far_calls_and_returns_fault_as_a_program_does(tmp_path: Path) -> None:
         "interpreters",
         "remapped",
         "attributes",
+        "rooted",
     ],
 )
 def test_program_finds_what_it_finds_on_linux(tmp_path: Path, name: str) -> None:

@@ -35,7 +35,8 @@ PATH = "ENOENT ENOTDIR ELOOP ENAMETOOLONG EFAULT EIO ENOMEM"
 MEANS = {"*path*": PATH, "*name*": f"{PATH} EPERM EROFS EEXIST EBUSY ENOSPC EMLINK"}
 # Calls that never succeed: setting the clock, power off, a return without a signal frame, sockets.
 NEVER = {"none", "pause", "sigsuspend", "rt_sigsuspend", "stime", "settimeofday", "clock_settime", "clock_settime64"}
-NEVER |= {"reboot", "fallocate"}
+NEVER |= {"reboot", "fallocate", "chroot", "setxattr", "lsetxattr", "fsetxattr", "getxattr", "lgetxattr", "fgetxattr"}
+NEVER |= {"removexattr", "lremovexattr", "fremovexattr"}
 NEVER |= {"socketcall", "socket", "socketpair", "bind", "connect", "listen", "accept4", "getsockopt", "setsockopt"}
 NEVER |= {"getsockname", "getpeername", "sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg", "shutdown"}
 NEVER |= {"recvmmsg_time64", "raw"}  # raw only with a weight

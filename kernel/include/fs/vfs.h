@@ -289,6 +289,7 @@ int vfs_link(const struct path_at *from, const struct path_at *to, bool follow);
 /* flags: RENAME_NOREPLACE. */
 int vfs_rename(const struct path_at *from, const struct path_at *to, u32 flags);
 int vfs_chdir(const char *path);
+int vfs_chroot(const char *path); /* the working directory stays */
 /* Returns the length with the NUL, -ERANGE if it does not fit, or -ENOENT if the directory was removed. */
 int vfs_getcwd(char *buf, size_t n);
 /* Returns the length without a NUL, cut to n, or -EINVAL if path is not a symlink. */

@@ -57,6 +57,7 @@ struct task_struct {
 	struct acct_clock acct;
 	struct files_struct *files;
 	struct inode *cwd;
+	struct inode *root; /* NULL: vfs_root; chroot sets another one */
 	u32 umask;
 	struct rlimit limits[NR_RLIMITS];
 	struct cred cred;

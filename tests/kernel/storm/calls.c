@@ -58,6 +58,7 @@ const struct kind kinds[] = {
 	{ "umount2", "/3", SYS_umount2, 6 },
 	{ "ioctl", "~Ib", SYS_ioctl, 6 },
 	{ "fcntl", "fK+", SYS_fcntl, 6 },
+	{ "chroot", "b", SYS_chroot, 1 },
 	{ "setpgid", "PP", SYS_setpgid, 2 },
 	{ "umask", "m", SYS_umask, 1 },
 	{ "dup2", "fN", SYS_dup2, 3 },
