@@ -31,15 +31,6 @@ struct inode *inode_alloc(struct super_block *sb, u32 mode);
 void inode_release(struct inode *inode);
 /* Initialises an empty super block of that type. */
 void super_init(struct super_block *sb, const struct fs_type *type);
-/* Sets atime. Call when a program reads the file, and this access counts. */
-void inode_accessed(struct inode *inode);
-
-static inline void inode_note_read(struct inode *inode)
-{
-	if (unlikely(inode->state & INODE_READ_DUE))
-		inode_accessed(inode);
-}
-
 /* icache.c */
 /* Call when the last reference to an inode of a device has been dropped. */
 void inode_unused(struct inode *inode);

@@ -64,10 +64,14 @@ long sys_sysinfo(void *user)
 
 long sys_prctl(u32 option, void *user)
 {
-	enum { PR_SET_NAME = 15, PR_GET_NAME = 16 };
+	enum { PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15, PR_GET_NAME = 16 };
 	char name[TASK_COMM_LEN] = { 0 };
 
 	switch (option) {
+	case PR_GET_DUMPABLE: /* no process leaves a core dump */
+		return 0;
+	case PR_SET_DUMPABLE:
+		return (u32)user > 1 ? -EINVAL : 0;
 	case PR_SET_NAME: /* cut to fit: the last byte stays 0 */
 		if (strncpy_from_user(name, user, sizeof(name) - 1) == -EFAULT)
 			return -EFAULT;

@@ -39,6 +39,7 @@ static long map_shared_anonymous(u32 addr, u32 len, u32 prot, u32 flags)
 long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 {
 	struct file *f;
+	long at;
 	int err;
 
 	flags &= ~MAP_NOWRITE;
@@ -56,7 +57,10 @@ long sys_mmap2(u32 addr, u32 len, u32 prot, u32 flags, u32 fd, u32 pgoff)
 		return err;
 	if (flags & MAP_SHARED && !file_may_write(f))
 		flags |= MAP_NOWRITE;
-	return do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
+	at = do_mmap(current->mm, addr, len, prot, flags, f->inode, pgoff);
+	if (!(at & ~PAGE_MASK) && !(f->flags & O_NOATIME))
+		inode_note_read(f->inode);
+	return at;
 }
 
 /* The old mmap call: its arguments are in user memory, and the offset is in bytes. */

@@ -412,6 +412,15 @@ static inline void inode_changed(struct inode *inode)
 		inode_mark_dirty(inode);
 }
 
+/* Sets atime. Call when a program reads the file, and this access counts. */
+void inode_accessed(struct inode *inode);
+
+static inline void inode_note_read(struct inode *inode)
+{
+	if (unlikely(inode->state & INODE_READ_DUE))
+		inode_accessed(inode);
+}
+
 /* Brings atime_ns, mtime_ns and ctime_ns up to date. The core calls this before write_inode. */
 void inode_settle_times(struct inode *inode);
 

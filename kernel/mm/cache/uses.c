@@ -114,17 +114,11 @@ void cache_unmap(struct page *page)
 	rmap_walk(page, empty_entry, page);
 }
 
-int cache_make_writable(struct inode *inode, struct page *page)
+static int make_stored_writable(struct inode *inode, struct page *page)
 {
 	u64 at = (u64)page->file_index << PAGE_SHIFT;
-	int err = 0;
+	int err;
 
-	if (!inode->cache.ops)
-		return 0;
-	if (is_shmem(inode)) {
-		page_set(page, PG_dirty);
-		return page->inode == inode ? 0 : -EAGAIN;
-	}
 	page_lock(page);
 	if (page->inode != inode || at >= inode->size)
 		err = -EAGAIN;
@@ -133,5 +127,20 @@ int cache_make_writable(struct inode *inode, struct page *page)
 	if (!err)
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);
+	return err;
+}
+
+int cache_make_writable(struct inode *inode, struct page *page)
+{
+	int err = 0;
+
+	if (is_shmem(inode)) {
+		page_set(page, PG_dirty);
+		err = page->inode == inode ? 0 : -EAGAIN;
+	} else if (inode->cache.ops) {
+		err = make_stored_writable(inode, page);
+	}
+	if (!err)
+		inode_touch(inode);
 	return err;
 }

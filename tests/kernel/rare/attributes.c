@@ -1,10 +1,14 @@
 /*
- * attributes: extended attributes of files that can have none. As with corners, Linux is the reference: run there,
- * this must report no failures, either. Files of /proc have no such attributes in both kernels.
+ * attributes: extended attributes of files that can have none, and the times of a mapped file. As with corners, Linux
+ * is the reference: run there, this must report no failures, either. Files of /proc have no such attributes in both
+ * kernels.
  */
 #include "check.h"
 #include "lab.h"
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #define HELP "usage: attributes\n"
@@ -12,6 +16,7 @@
 #define FILE_OF_PROC "/proc/version"
 #define LINK "/proc/self"
 #define ACL "system.posix_acl_access"
+#define MAPPED "/dev/shm/attributes"
 
 enum { LONGEST = 255, LARGEST = 65536 };
 
@@ -66,6 +71,28 @@ static void test_descriptors(void)
 	FAILS(flistxattr(fd, value, sizeof(value)), EBADF);
 }
 
+/* A mapping counts as an access, and a store by it as a change. */
+static void test_times_of_a_mapped_file(void)
+{
+	struct timespec past[] = { { .tv_sec = 100 }, { .tv_sec = 200 } };
+	int fd = open(MAPPED, O_RDWR | O_CREAT, 0600);
+	struct stat st;
+	char *at;
+
+	CHECK(fd >= 0 && !ftruncate(fd, PAGE_SIZE_BYTES) && !futimens(fd, past));
+	at = mmap(NULL, PAGE_SIZE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(at != MAP_FAILED && !fstat(fd, &st) && st.st_atime > 200 && st.st_mtime == 200);
+	*at = 'x';
+	CHECK(!msync(at, PAGE_SIZE_BYTES, MS_SYNC) && !fstat(fd, &st) && st.st_mtime > 200);
+	CHECK(!munmap(at, PAGE_SIZE_BYTES) && !close(fd) && !unlink(MAPPED));
+}
+
+static void test_no_core_dump(void)
+{
+	CHECK(!prctl(PR_SET_DUMPABLE, 0) && !prctl(PR_GET_DUMPABLE));
+	FAILS(prctl(PR_SET_DUMPABLE, 7), EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	help_if_asked(argc, argv, HELP);
@@ -73,5 +100,7 @@ int main(int argc, char **argv)
 	test_none_is_there();
 	test_wrong_arguments();
 	test_descriptors();
+	test_times_of_a_mapped_file();
+	test_no_core_dump();
 	return check_report("attributes");
 }
