@@ -15,13 +15,13 @@ SDA = 8 << 8
 
 @cache
 def streamed(folder: Path, words: str, kind: str = "sim:hdd") -> Result:
-    """Reads a whole disk, in order."""
+    """Reads a whole disk, in order, with memory for all of it: reclaim would read some pages out of order."""
     disk = folder / "disk"
     if not disk.exists():
         disk.write_bytes(bytes(MIB << 20))
     cmdline = f"mount=none {words}".strip()
     return boot(
-        "wc /dev/sda", mem="8M", swap="none", disk=disk, disk_kind=kind, cmdline=cmdline, telemetry=True
+        "wc /dev/sda", mem="64M", swap="none", disk=disk, disk_kind=kind, cmdline=cmdline, telemetry=True
     ).check_exit()
 
 
