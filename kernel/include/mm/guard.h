@@ -88,6 +88,8 @@ void vm_hint(struct page *page, enum vm_touch touch);
 /* Requests that the page and its neighbours in the store are read after this hook returns, if
  * enough memory is free. Only from tick. Returns false if the queue is full. Ignores files' pages. */
 bool vm_prefetch(struct page_id id);
+/* As vm_prepage, but reads nr pages at most, in order of slots. Only from tick. */
+void vm_prepage_some(struct mm_struct *mm, u32 nr);
 /* Requests one extra reclaim run: nr frames beyond the high watermark, none from spared pages. */
 void vm_make_room(u32 nr);
 

@@ -23,7 +23,9 @@ static bool policy_due, guards_due; /* irq */
 static struct timer policy_tick, guard_tick;
 static u32 prefetches[MAX_PREFETCHES]; /* slots */
 static u32 nr_prefetches;
-static u32 prepaged[MAX_PREPAGED]; /* ids of address spaces */
+static struct {
+	u32 mm, most; /* id of the address space; pages */
+} prepaged[MAX_PREPAGED];
 static u32 nr_prepaged;
 
 static void policy_fire(struct timer *t)
@@ -77,8 +79,15 @@ bool vm_prefetch(struct page_id id)
 
 void vm_prepage(struct mm_struct *mm)
 {
-	if (nr_prepaged < MAX_PREPAGED)
-		prepaged[nr_prepaged++] = mm->id;
+	vm_prepage_some(mm, ~0u);
+}
+
+void vm_prepage_some(struct mm_struct *mm, u32 nr)
+{
+	if (nr_prepaged == MAX_PREPAGED)
+		return;
+	prepaged[nr_prepaged].mm = mm->id;
+	prepaged[nr_prepaged++].most = nr;
 }
 
 /* Reads the pages that the previous hooks requested. */
@@ -92,10 +101,10 @@ static void read_ahead(void)
 		swap_prefetch(prefetches[i], page_cluster);
 	current->flags |= TF_RECLAIM;
 	for (u32 i = 0; i < nr_prepaged; i++) {
-		struct mm_struct *mm = mm_after(prepaged[i] - 1);
+		struct mm_struct *mm = mm_after(prepaged[i].mm - 1);
 
-		if (mm && mm->id == prepaged[i]) /* the process still exists */
-			swap_prepage(mm);
+		if (mm && mm->id == prepaged[i].mm) /* the process still exists */
+			swap_prepage(mm, prepaged[i].most);
 	}
 	nr_prepaged = 0;
 }

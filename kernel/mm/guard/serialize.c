@@ -25,14 +25,16 @@
  *	reading if a process reads back one page after the other in its turn, all pages that it lacks are
  *		read (vm_prepage), in order of slots. A process that fills new memory reads a page now
  *		and then, too: reading back its old pages would delay it
- *	next    while a process computes, the disk works for the process that comes next, if all of that
- *		process has room beside the running one
+ *	next    while a process computes, the disk works for the process that comes next: it reads all of
+ *		its pages if they have room beside those of the running one, or else as many as fit into
+ *		the frames that the running one leaves
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
  *	small   a process that needs very little, like a shell or a parent that waits for its children, is
  *		spared and never waits: a turn of its own would cost more than its pages
  *	ends    fewer than two processes that fit are left; or memory holds the demand of all processes left,
- *		large ones included; or for a window no process wants a turn
+ *		large ones included; or for a window no process wants a turn. For a second more, pages
+ *		are read for those that took turns
  *
  * Reading ahead does not always pay. If more pages were requested than the process had, they do not fit,
  * or other processes use them, too. If slots lie far apart, or another process keeps the disk busy,
@@ -50,6 +52,7 @@
 #define SLOW_NS 250000u /* limit per page read; a disk needs half of it in order of slots */
 #define READS 3 /* faults; fewer may be for its stack and the page that it used last */
 #define PAGES_A_READ 16 /* more pages than a fault reads: memory that grows faster is new */
+#define BACK 50 /* ticks: a second */
 #define LONGEST 4 /* limit for reading in, in units of turn_ms */
 
 static u32 window_ms = 250, turn_ms = 2000;
@@ -66,6 +69,7 @@ struct serialize_mm {
 	u32 ran_ms; /* in its turns; a latecomer starts with the current runner's value */
 	bool scattered; /* its slots are scattered: reading ahead was slow */
 	bool joined; /* it faulted since turns began */
+	u16 back; /* ticks in which its pages are still read, after the turns */
 };
 GUARD_MM_FITS(struct serialize_mm);
 
@@ -213,18 +217,31 @@ static bool fewer_than_two(void)
 	return nr < 2;
 }
 
-/* Ends the turns. Reads the pages that the participants lack in one go, if there is room. */
+/* Ends the turns. The pages that the participants lack are read, if there is room. */
 static void stop(void)
 {
 	serial = false;
 	runs = NULL;
 	drop_ahead();
+	for_each_process(mm) * data(mm) =
+		(struct serialize_mm){ .back = takes_part(mm) ? BACK : 0 };
+}
+
+/* Returns true if pages are still read for a process after the turns. */
+static bool read_back(void)
+{
+	bool any = false;
+
 	for_each_process(mm)
 	{
-		if (takes_part(mm))
+		if (!data(mm)->back)
+			continue;
+		data(mm)->back--;
+		any = true;
+		if (lack(mm) && vm_free(1))
 			vm_prepage(mm);
-		*data(mm) = (struct serialize_mm){ 0 };
 	}
+	return any;
 }
 
 /* Sets the largest demand of a small process: a sixteenth of memory, if all such processes fit into
@@ -303,13 +320,19 @@ static void bring_in(void)
 static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();
+	u32 spare = vm_free(2) - MIN(vm_free(2), lack(runs)),
+	    batch_size = MIN(AT_ONCE, vm_frames() / 8);
 
 	if (next != ahead)
 		drop_ahead();
 	ahead = next;
-	if (!ahead || ahead_read || mm_demand(runs) + mm_demand(ahead) > vm_frames())
+	if (!ahead || ahead_read)
 		return;
-	if (has_room(lack(ahead))) {
+	if (mm_demand(runs) + mm_demand(ahead) > vm_frames()) {
+		ahead_read = spare >= batch_size;
+		if (ahead_read)
+			vm_prepage_some(ahead, spare);
+	} else if (has_room(lack(ahead))) {
 		vm_prepage(ahead);
 		ahead_read = true;
 	}
@@ -365,7 +388,7 @@ static bool serialize_tick(void)
 		use_disk(now);
 	tick_ns = now;
 	tick_idle_ns = vm_idle();
-	return serial;
+	return serial || read_back();
 }
 
 static void serialize_fault(struct mm_struct *mm)

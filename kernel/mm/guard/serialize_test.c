@@ -46,6 +46,14 @@ void vm_prepage(struct mm_struct *mm)
 	nr_reads_ahead++;
 }
 
+static u32 nr_some;
+
+void vm_prepage_some(struct mm_struct *mm, u32 nr)
+{
+	EXPECT(mm == ahead);
+	nr_some = nr;
+}
+
 static void passes(u32 ms)
 {
 	core_now_ns += ms * MS;
@@ -104,6 +112,40 @@ KTEST(serialize, no_more_is_read_than_is_lacking)
 	EXPECT_EQ(nr_reads_ahead, 2);
 	EXPECT_EQ(asked_for, 0);
 	end();
+}
+
+/* Two processes of 80 pages do not fit into 100 frames; while one computes with all of its pages, the
+ * frames that it leaves take pages of the other. */
+KTEST(serialize, the_next_gets_what_the_running_one_leaves)
+{
+	start();
+	for (u32 pfn = 60; pfn < 80; pfn++) {
+		core_remove(&mem_map[pfn], VM_OUT_FREED);
+		core_insert(&mem_map[pfn], core_mm(0), VM_IN_FAULT, (struct page_id){ 0 });
+	}
+	nr_some = 0;
+	nr_free = FRAMES / 8 - 1;
+	core_now_ns += MS;
+	serialize.tick();
+	EXPECT_EQ(nr_some, 0);
+	nr_free = 15;
+	core_now_ns += MS;
+	serialize.tick();
+	EXPECT_EQ(nr_some, 15);
+	end();
+}
+
+KTEST(serialize, pages_are_still_read_after_the_turns)
+{
+	start();
+	nr_free = 50;
+	stop();
+	nr_reads_ahead = 0;
+	for (int i = 0; i < BACK; i++)
+		EXPECT(serialize.tick());
+	EXPECT_EQ(nr_reads_ahead, 2 * BACK);
+	EXPECT(!serialize.tick());
+	core_stop();
 }
 
 /* Lets a window pass in which every process has to read pages and the processor is idle. */

@@ -3,9 +3,11 @@
  *
  * With demand paging, a process that was swapped out returns with a seek for every few pages. Its
  * pages lie in the swap area in the order in which they were evicted, mostly side by side: read in
- * order of slots, they arrive at the full speed of the disk. They are then in the swap cache,
- * unowned by any process, until a fault claims them. Frames are taken down to the min watermark,
- * never by reclaim: kswapd frees new ones meanwhile, and a caller that wants more pages calls again.
+ * order of slots, they arrive at the full speed of the disk. Pages of other processes that lie between
+ * them are read, too, and dropped, if that takes less time than moving the disk's arm. The pages are
+ * then in the swap cache, unowned by any process, until a fault claims them. Frames are taken down to
+ * the min watermark, never by reclaim: kswapd frees new ones meanwhile, and a caller that wants more
+ * pages calls again.
  */
 #include "mm/mm.h"
 #include "mm/reclaim.h"
@@ -43,16 +45,13 @@ static void sort(u32 *slots, u32 nr)
 		}
 }
 
-void swap_prepage(struct mm_struct *mm)
+void swap_prepage(struct mm_struct *mm, u32 most)
 {
 	static u32 slots[AT_ONCE];
 	u32 nr = collect(mm, slots), reclaims = current->flags & TF_RECLAIM;
 
 	sort(slots, nr);
 	current->flags &= ~TF_RECLAIM; /* a reclaiming task may use the last frame */
-	for (u32 i = 0; i < nr; i++)
-		if (swap_slot_valid(slots[i]) && !swap_cached(slots[i]) &&
-		    !swap_prefetch(slots[i], MAX_CLUSTER))
-			break;
+	swap_read_sorted(slots, MIN(nr, most));
 	current->flags |= reclaims;
 }

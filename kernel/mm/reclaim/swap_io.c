@@ -23,6 +23,9 @@
 #include "sched/current.h"
 #include "swap_internal.h"
 
+#define READ_THROUGH                                                                               \
+	64 /* pages; a disk transfers them in half the time in which it moves its arm */
+
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
 
@@ -221,6 +224,71 @@ bool swap_prefetch(u32 slot, u32 cluster)
 	bio = get_bio(slot, false, read_end);
 	read_cluster(bio, page, bio->bdev->synchronous ? 0 : cluster);
 	return true;
+}
+
+static struct page *unused; /* receives what lies between the slots that are wanted */
+
+static void sorted_end(struct bio *bio)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0; i < bio->nr; i++)
+		if (bio->piece[i].page != unused)
+			bio->piece[nr++] = bio->piece[i];
+	bio->nr = nr;
+	read_end(bio);
+}
+
+/* The largest number of slots to read in vain between two that are wanted. */
+static u32 longest_gap(const struct bio *bio, const struct swap_area *area)
+{
+	if (!unused)
+		unused = alloc_page(GFP_HIGH);
+	return unused && !area->file && !bio->bdev->synchronous ? READ_THROUGH : 0;
+}
+
+/* Adds a page to the request, or sends a full one and begins another. */
+static struct bio *append(struct bio *bio, struct page *page, u32 slot)
+{
+	if (bio->nr == BIO_MAX_PIECES) {
+		send(bio);
+		bio = get_bio(slot, false, sorted_end);
+	}
+	bio_add(bio, page, 0, PAGE_SIZE);
+	return bio;
+}
+
+void swap_read_sorted(const u32 *slots, u32 nr)
+{
+	const struct swap_area *area = NULL;
+	struct bio *bio = NULL;
+	u32 at = 0;
+
+	for (u32 i = 0; i < nr; i++) {
+		struct page *page;
+
+		if (!swap_slot_valid(slots[i]) || swap_cached(slots[i]))
+			continue;
+		page = add_neighbour(slots[i]);
+		if (!page)
+			break;
+		stat_count(pswpin);
+		if (bio &&
+		    (swap_area_of(slots[i]) != area || slots[i] - at > longest_gap(bio, area))) {
+			send(bio);
+			bio = NULL;
+		}
+		if (!bio) {
+			area = swap_area_of(slots[i]);
+			at = slots[i];
+			bio = get_bio(at, false, sorted_end);
+		}
+		for (; at < slots[i]; at++)
+			bio = append(bio, unused, at);
+		bio = append(bio, page, at++);
+	}
+	if (bio)
+		send(bio);
 }
 
 void swap_read_run(struct page **pages, u32 nr)

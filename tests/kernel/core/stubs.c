@@ -45,14 +45,14 @@ MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */
 bool swap_leaving;
-u32 swap_nr_files;
+u32 swap_nr_files, jitter;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
 NONE(vpn_in_owner)
 
-/* Guards, turns for starving processes, checks of trees, tests inside the kernel. */
+/* Guards, turns for starving processes, checks of trees, limits of hooks, jitter, tests in the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
 NONE(guard_call_evicted) NONE(guard_call_fault) NONE(guard_call_forget) NONE(guard_call_mm_exit)
-NONE(guard_call_pressure)
+NONE(guard_call_pressure) NONE(hook_is_nested) NONE(hook_may_be_slow) NONE(hook_report)
 NONE(starve_fault) NONE(starve_mm_exit) NONE(starve_note_major) NONE(starve_others_wait)
-char ktap_suites[64];
-MISSING(ktap_run) MISSING(rb_check)
+NONE(hook_watch) NONE(jitter_below) MISSING(ktap_run) MISSING(rb_check)
+char ktap_suites[64], policy_timer[64], guard_timer[64];
