@@ -71,6 +71,8 @@ struct vm_guard {
 
 /* Memory allocation demand of mm in pages: what the process has allocated, resident or not. */
 u32 mm_demand(struct mm_struct *mm);
+/* Pages of mm that hold something: those resident and those in the swap area. */
+u32 mm_touched(struct mm_struct *mm);
 /* The PID of mm's process; 0: it has no process yet. */
 u32 mm_pid(struct mm_struct *mm);
 /* Machine time in which no task was ready to run, in ns since boot. */

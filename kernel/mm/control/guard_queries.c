@@ -11,6 +11,11 @@ u32 mm_demand(struct mm_struct *mm)
 	return mm->count.demand;
 }
 
+u32 mm_touched(struct mm_struct *mm)
+{
+	return mm_rss_pages(mm) + mm->count.swapents;
+}
+
 u32 mm_pid(struct mm_struct *mm)
 {
 	return mm->task ? mm->task->pid : 0;

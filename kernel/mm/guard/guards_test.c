@@ -34,6 +34,11 @@ u32 mm_demand(struct mm_struct *mm)
 	return mm_rss(mm) + NR_FRAMES / 2;
 }
 
+u32 mm_touched(struct mm_struct *mm)
+{
+	return mm_rss(mm);
+}
+
 u32 mm_pid(struct mm_struct *mm)
 {
 	return 1 + mm->vtime_ns / SECOND; /* if the process has ended, the sanitizer stops here */

@@ -30,8 +30,8 @@
  *		the frames that the running one leaves
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
- *	small   a process that needs very little, like a shell or a parent that waits for its children, is
- *		spared and never waits: a turn of its own would cost more than its pages
+ *	small   a process that has touched very little, like a shell, an editor, or a parent that waits for
+ *		its children, is spared and never waits: a turn of its own would cost more than its pages
  *	ends    fewer than two processes that fit are left; or memory holds the demand of all processes left,
  *		large ones included; or for a window no process wants a turn. For a second more, pages
  *		are read for those that took turns
@@ -78,7 +78,7 @@ static struct mm_struct *runs; /* the process whose turn it is; NULL: none wante
 static struct mm_struct *ahead; /* the process that comes next; NULL: not chosen yet */
 static bool runs_read, ahead_read; /* pages have been read for it */
 static u32 nr_stale; /* unowned pages that were read for processes whose turn is over */
-static u32 max_small; /* upper bound on the demand of a small process, in pages */
+static u32 max_small; /* upper bound on the pages that a small process has touched */
 static u64 window_ns, idle_ns, tick_ns, tick_idle_ns; /* starts of both, and vm_idle() then */
 static bool stalled; /* in this window a process had to reclaim the memory it needed */
 static u32 nr_turns;
@@ -101,7 +101,7 @@ static struct serialize_mm *data(struct mm_struct *mm)
 
 static bool is_small(struct mm_struct *mm)
 {
-	return mm_demand(mm) <= max_small;
+	return mm_touched(mm) <= max_small;
 }
 
 /* Does a turn help? It helps if memory can hold the process and others' faults would evict its
@@ -244,13 +244,13 @@ static bool read_back(void)
 	return any;
 }
 
-/* Sets the largest demand of a small process: a sixteenth of memory, if all such processes fit into
+/* Sets the size of the largest small process: a sixteenth of memory, if all such processes fit into
  * a quarter of it. */
 static void find_small(void)
 {
 	u32 frames = vm_frames(), nr = 0;
 
-	for_each_process(mm) nr += mm_demand(mm) <= frames / 16 ? mm_demand(mm) : 0;
+	for_each_process(mm) nr += mm_touched(mm) <= frames / 16 ? mm_touched(mm) : 0;
 	max_small = nr <= frames / 4 ? frames / 16 : 0;
 }
 

@@ -12,10 +12,16 @@
 static u64 idle_now;
 static u32 nr_free, asked_for, nr_reads_ahead;
 static struct mm_struct *large; /* demands more than memory */
+static struct mm_struct *idler; /* has touched a page of its memory */
 
 u32 mm_demand(struct mm_struct *mm)
 {
 	return mm == large ? FRAMES + 1 : DEMAND;
+}
+
+u32 mm_touched(struct mm_struct *mm)
+{
+	return mm == idler ? 1 : mm_demand(mm);
 }
 
 u32 mm_pid(struct mm_struct *mm)
@@ -67,7 +73,7 @@ static void start_with(u32 nr_processes)
 	nr_free = asked_for = nr_reads_ahead = nr_begun = 0;
 	window_ns = core_now_ns;
 	idle_ns = idle_now;
-	large = NULL;
+	large = idler = NULL;
 	while (nr_processes--)
 		core_mm_new();
 }
@@ -154,6 +160,16 @@ static void all_fault(void)
 	for (u32 i = 0; core_mm(i); i++)
 		serialize.fault(core_mm(i));
 	passes(window_ms);
+}
+
+KTEST(serialize, one_that_touches_little_never_waits)
+{
+	start_with(3);
+	idler = core_mm(2);
+	all_fault();
+	EXPECT(serial && runs != idler && serialize.may_run(idler));
+	EXPECT(!serialize.may_run(runs == core_mm(0) ? core_mm(1) : core_mm(0)));
+	end();
 }
 
 KTEST(serialize, one_that_fits_needs_no_turn)

@@ -57,7 +57,7 @@ STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini
 SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099")
 TWIN = "__odr_asan."  # before a global variable's name: a second symbol with which duplicates are detected
 THUNKS = tuple(f"__x86.get_pc_thunk.{register}" for register in ("ax", "bx", "cx", "dx", "si", "di", "bp"))
-GUARDS = words("mm_demand mm_pid vm_idle guard_mm")
+GUARDS = words("mm_demand mm_touched mm_pid vm_idle guard_mm")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING | COMPARING,
     "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,

@@ -51,7 +51,7 @@ INCLUDES = '#include "mm/mm.h"\n#include "mm/policy.h"\n#include "mm/ghost.h"\n'
 OF_PAGE = """
     page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_vpn page_trap page_mm
 """
-OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_pid vm_prepage"
+OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_touched mm_pid vm_prepage"
 OF_FILE = "seq_puts seq_putc show_u64"
 VARIADIC = 1 << 31  # all arguments are on the stack
 
