@@ -172,7 +172,8 @@ bool cache_note_neighbour(struct page *page, struct mm_struct *mm);
  * remain. */
 void cache_note_unmap(struct page *page, struct mm_struct *mm, bool used);
 /* Call before a shared mapping may write to the page: allocates its blocks, marks it dirty, and
- * sets the file's times. Returns 0, -ENOSPC, -EIO, or -EAGAIN if the page no longer belongs to the file. May sleep. */
+ * sets the file's times. Returns 0, -ENOSPC, -EIO, or -EAGAIN if the page no longer belongs to the
+ * file. May sleep. */
 int cache_make_writable(struct inode *inode, struct page *page);
 /* Removes all mappings of the page. */
 void cache_unmap(struct page *page);

@@ -156,8 +156,8 @@ struct page *swap_in_slot(u32 slot, struct mm_struct *mm, bool alone, bool *majo
 /* Starts reading a slot and its neighbours in an aligned group of 2^cluster, before any process
  * requests them. Returns false if memory is short or if there is nothing to read. */
 bool swap_prefetch(u32 slot, u32 cluster);
-/* Begins to read these slots, in ascending order, as far as there are frames. What lies between two that are close is read, too, and dropped, which takes less time than moving the
- * disk's arm. */
+/* Begins to read these slots, in ascending order, as far as there are frames. What lies between two
+ * that are close is read, too, and dropped: that takes less time than moving the disk's arm. */
 void swap_read_sorted(const u32 *slots, u32 nr);
 /* Prefetches what a process has in the swap area, as far as free memory allows (mm/reclaim/prepage.c). */
 void swap_prepage(struct mm_struct *mm, u32 most);

@@ -223,8 +223,12 @@ static void stop(void)
 	serial = false;
 	runs = NULL;
 	drop_ahead();
-	for_each_process(mm) * data(mm) =
-		(struct serialize_mm){ .back = takes_part(mm) ? BACK : 0 };
+	for_each_process(mm)
+	{
+		bool took_part = takes_part(mm);
+
+		*data(mm) = (struct serialize_mm){ .back = took_part ? BACK : 0 };
+	}
 }
 
 /* Returns true if pages are still read for a process after the turns. */
@@ -320,8 +324,7 @@ static void bring_in(void)
 static void read_ahead(void)
 {
 	struct mm_struct *next = next_in_turn();
-	u32 spare = vm_free(2) - MIN(vm_free(2), lack(runs)),
-	    batch_size = MIN(AT_ONCE, vm_frames() / 8);
+	u32 spare = vm_free(2) - MIN(vm_free(2), lack(runs));
 
 	if (next != ahead)
 		drop_ahead();
@@ -329,7 +332,7 @@ static void read_ahead(void)
 	if (!ahead || ahead_read)
 		return;
 	if (mm_demand(runs) + mm_demand(ahead) > vm_frames()) {
-		ahead_read = spare >= batch_size;
+		ahead_read = spare >= MIN(AT_ONCE, vm_frames() / 8);
 		if (ahead_read)
 			vm_prepage_some(ahead, spare);
 	} else if (has_room(lack(ahead))) {

@@ -23,8 +23,8 @@
 #include "sched/current.h"
 #include "swap_internal.h"
 
-#define READ_THROUGH                                                                               \
-	64 /* pages; a disk transfers them in half the time in which it moves its arm */
+/* The disk transfers this number of pages in half the time in which it moves its arm. */
+#define READ_THROUGH 64
 
 u32 page_cluster = 3;
 PARAM_U32("vm.page_cluster", page_cluster, 0, MAX_CLUSTER, "log2 pages", "read-ahead from swap");
