@@ -13,7 +13,7 @@
 
 #define HELP "usage: attributes\n"
 #define NOWHERE ((void *)-4096)
-#define FILE_OF_PROC "/proc/version"
+#define FILE_OF_PROC "/proc/self/comm"
 #define LINK "/proc/self"
 #define ACL "system.posix_acl_access"
 #define MAPPED "/dev/shm/attributes"
