@@ -21,7 +21,7 @@ pytestmark = pytest.mark.graded
 
 TOKEN, ANSWERS = "kernel/mm/guard/token.c", "labs/thrashing/answers.toml"
 FIVE, ALONE = (
-    "five processes in 14 MiB: less than half the time",
+    "five processes in 14 MiB: at most 0.6 of the time",
     "nor is one alone that is larger than memory",
 )
 KNEE, MEMORY, PAGES = (

@@ -7,18 +7,20 @@ work shows in the instructions that each of them executed, which hardly depend o
 end with a status other than 0 if a byte of theirs is lost.
 
 If a machine thrashes, a run may take several times as long after a small change in the kernel, or with another first
-position of the disk (jitter=). One such run says little about a guard, so the times of several runs are added.
+position of the disk (jitter=). One such run says little about a guard, so each side is run several times, and the
+medians of the times are compared: one bad course of events in five does not move a median, as it would a sum.
 
 Options:
     run                     the command; vm, mem, swap: as for `make qemu`
     guard                   name of the guard (token)
-    jitters                 the number of runs, with jitter=1 to this number, whose times are added (default: one run)
+    jitters                 the number of runs, with jitter=1 to this number: their medians count (default: one run)
     full, none              shares of the time without a guard: full points up to `full`, none from `none` on
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -64,9 +66,9 @@ def failures(runs: Sequence[tuple[Boot, Boot]]) -> Verdict | None:
     return next(filter(None, said), None)
 
 
-def sums(runs: Sequence[tuple[Boot, Boot]]) -> tuple[float, float]:
-    """(seconds of the runs without a guard, seconds of those with the student's)."""
-    none, mine = (sum(run.evidence.virtual_ns for run in side) / 1e9 for side in zip(*runs))
+def medians(runs: Sequence[tuple[Boot, Boot]]) -> tuple[float, float]:
+    """(median seconds of the runs without a guard, of those with the student's)."""
+    none, mine = (median(run.evidence.virtual_ns for run in side) / 1e9 for side in zip(*runs))
     return none, mine
 
 
@@ -110,8 +112,8 @@ def judge(test: Test, machine: Machine) -> Verdict:
     missing = next(filter(None, (shirked(none.evidence, mine.evidence) for none, mine in runs)), "")
     if missing:
         return wrong(missing)
-    (none, mine), seconds = runs[0], sums(runs)
-    several = f", in {len(runs)} runs with other jitters" if len(runs) > 1 else ""
+    (none, mine), seconds = runs[0], medians(runs)
+    several = f" (medians of {len(runs)} runs with other jitters)" if len(runs) > 1 else ""
     said = f"`{test.options['run']}`: {seconds[0]:.1f} s without a guard, {seconds[1]:.1f} s with it{several}"
     said += ". Share of that time"
     pages = [run.evidence.count(READ) for run in (none, mine)]
