@@ -45,7 +45,7 @@ lua.out: $(OBJECTS)
 """
 LINKED = "lua.out"
 RUN = f"make -j3 -C /{WORK} >/dev/null && /{WORK}/{LINKED} -v"
-LIMIT_S = 1500
+LIMIT_S = 3300
 
 
 def add_sources(folder: Path, lua: Path) -> None:
