@@ -146,9 +146,8 @@ def rows_picture(job: str, guard: str) -> str:
 def bars(_: Mapping[str, str], names: Sequence[str], lines: Sequence[Line], path: Path) -> None:
     """The picture of mc62 to mc75, from the rows of the table of guards, whose first number is seconds: a mark for each
     run and a bar for the median."""
-    found = {
-        row["guard"].split()[0]: values for row, (_, values, *_) in lines if row["guard"].startswith(("none", "mc"))
-    }
+    named = [(row["guard"].format_map(row).split()[0], values) for row, (_, values, *_) in lines]
+    found = {name: values for name, values in named if name.startswith(("none", "mc"))}
     longest, left = max(map(max, found.values())), 130
     scale = (LEFT + WIDTH - left) / longest
     drawn = [text(left, 14, "seconds until all have ended; bar: median, marks: each run", "small")]
