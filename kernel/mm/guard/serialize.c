@@ -232,7 +232,7 @@ static void stop(void)
 }
 
 /* Returns true if pages are still read for a process after the turns. */
-static bool read_back(void)
+static bool read_after_turns(void)
 {
 	bool any = false;
 
@@ -391,7 +391,7 @@ static bool serialize_tick(void)
 		use_disk(now);
 	tick_ns = now;
 	tick_idle_ns = vm_idle();
-	return serial || read_back();
+	return serial || read_after_turns();
 }
 
 static void serialize_fault(struct mm_struct *mm)

@@ -239,7 +239,7 @@ static void sorted_end(struct bio *bio)
 	read_end(bio);
 }
 
-/* The largest number of slots to read in vain between two that are wanted. */
+/* The largest gap between wanted slots to read through. Takes the frame for it at the first call. */
 static u32 longest_gap(const struct bio *bio, const struct swap_area *area)
 {
 	if (!unused)

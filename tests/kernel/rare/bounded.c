@@ -2,7 +2,7 @@
  * bounded: the resource limits that are enforced. Each is lowered in a child, since a lowered hard limit cannot be
  * raised again. On Linux, too, this must report no failures.
  */
-#include "check.h"
+#include "child.h"
 #include "lab.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -26,18 +26,6 @@ static void count(int signal)
 }
 
 /* Runs checks in a child, whose status says whether any failed. */
-static void in_child(void (*checks)(void))
-{
-	int status = 0, pid = fork();
-
-	if (!pid) {
-		nr_failures = 0;
-		checks();
-		_exit(nr_failures != 0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-}
-
 static void set(int resource, rlim_t soft)
 {
 	struct rlimit limit;

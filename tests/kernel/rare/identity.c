@@ -2,7 +2,7 @@
  * identity: the user and group ids of a process, and which ids it may take. On Linux, too, this must report no
  * failures; only root can make most of the checks there.
  */
-#include "check.h"
+#include "child.h"
 #include "lab.h"
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -28,18 +28,6 @@ static bool groups_are(unsigned real, unsigned effective, unsigned saved)
 
 	return !syscall(SYS_getresgid32, &id[0], &id[1], &id[2]) && id[0] == real &&
 	       id[1] == effective && id[2] == saved && getgid() == real && getegid() == effective;
-}
-
-static void in_child(void (*checks)(void))
-{
-	int status = 0;
-
-	if (!fork()) {
-		nr_failures = 0;
-		checks();
-		_exit(nr_failures != 0);
-	}
-	CHECK(wait(&status) > 0 && !status);
 }
 
 static void wrong_arguments(void)

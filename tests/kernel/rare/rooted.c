@@ -2,7 +2,7 @@
  * rooted: a process with another root. On Linux, too, this must report no failures; only root can make most of the
  * checks there.
  */
-#include "check.h"
+#include "child.h"
 #include "lab.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -72,18 +72,6 @@ static void child_inherits(void)
 	CHECK(wait(&status) > 0 && !status);
 	CHECK(!setuid(1000));
 	FAILS(chroot("/"), EPERM);
-}
-
-static void in_child(void (*checks)(void))
-{
-	int status = 0;
-
-	if (!fork()) {
-		nr_failures = 0;
-		checks();
-		_exit(nr_failures != 0);
-	}
-	CHECK(wait(&status) > 0 && !status);
 }
 
 /* Where a child's root is, to others. */
