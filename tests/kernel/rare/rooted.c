@@ -17,8 +17,12 @@ static bool same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
+/* What an earlier run may have left goes first. */
 static void make_place(void)
 {
+	unlink(PLACE "/link");
+	unlink(PLACE "/in/file");
+	unlink(PLACE);
 	mkdir(PLACE, 0755);
 	mkdir(PLACE "/in", 0755);
 	CHECK(!mknod(PLACE "/in/file", S_IFREG | 0600, 0));
@@ -88,13 +92,15 @@ static void seen_from_outside(void)
 			read(over[0], text, 1);
 		_exit(0);
 	}
+	close(ready[1]); /* if the child ends, the read does, too */
 	CHECK(read(ready[0], text, 1) == 1);
 	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
 	memset(text, 0, sizeof(text));
 	CHECK(readlink(name, text, sizeof(text) - 1) > 0 && !strcmp(text, PLACE));
 	CHECK(write(over[1], "x", 1) == 1 && waitpid(pid, NULL, 0) == pid);
-	for (int i = 0; i < 2; i++)
-		close(ready[i]), close(over[i]);
+	close(ready[0]);
+	close(over[0]);
+	close(over[1]);
 }
 
 int main(int argc, char **argv)
