@@ -7,14 +7,12 @@ interactive process, which wakes every second, or every five. Five jitters each:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
-from tidemark.runs import bound
-
-from figures.common import Outcome, digits, host, in_parallel, measure, table
+from figures.common import Outcome, host, in_parallel, measure, table
 from figures.entries import Figure
+from figures.family import batch_and_least, spread, turnarounds
 
 N, SET_KIB, JITTERS = 10, 4096, 5
 JOB, MACHINE = f"thrash {{n}} {SET_KIB} 6 3000", {"mem": "16M", "swap": "sim:hdd"}
@@ -27,21 +25,6 @@ COMBINATIONS = [
 Case = tuple[str, str, int]
 
 
-def job_ends(run: Outcome) -> list[float]:
-    """Seconds from start to end of each job."""
-    return [record["turnaround_us"] / 1e6 for record in run.records("exit") if record["us"][0] > 1000]
-
-
-def batch_and_least() -> tuple[bound.Batch, bound.Least]:
-    """All jobs, from the run of one job alone on an empty machine, and the least time that they take together."""
-    run = measure(JOB.format(n=1), telemetry=True, vm="2q", **MACHINE)
-    (alone_s,) = job_ends(run)
-    fill_s = run.number(r"^P 0 fill_us=(\d+)") / 1e6
-    batch = bound.Batch(N, SET_KIB // 4, fill_s, alone_s - fill_s)
-    free_kib = run.number(r"^memory: .* (\d+) KiB free")
-    return batch, bound.least(batch, int(free_kib) // 4, bound.disk_of(run.console))
-
-
 def run_of(case: Case, command: str) -> Outcome:
     policy, guard, jitter = case
     cmdline = f"guard={guard} jitter={jitter}"
@@ -52,7 +35,7 @@ def measured(case: Case) -> list[float]:
     """For the jobs: seconds from the start to the last end, and the worst turnaround over the mean. Then for each sleep
     of the interactive process, the median and the worst of its times, in ms."""
     run = run_of(case, JOB.format(n=N))
-    ends = job_ends(run)
+    ends = [seconds for _, seconds in turnarounds(run)]
     found = [run.number(r" total_us=(\d+)") / 1e6, max(ends) / mean(ends)]
     for sleep_ms in SLEEPS_MS:
         beside = run_of(case, BESIDE.replace("MS", str(sleep_ms)))
@@ -60,19 +43,14 @@ def measured(case: Case) -> list[float]:
     return found
 
 
-def every(values: Sequence[float]) -> str:
-    """Median and range, also of equal values."""
-    return f"{digits(median(values))} ({digits(min(values))} to {digits(max(values))})"
-
-
 def make(figure: Figure, work: Path) -> str:
-    batch, least = batch_and_least()
+    batch, least = batch_and_least(N, SET_KIB)
     cases = [(*combination, jitter) for combination in COMBINATIONS for jitter in range(JITTERS)]
     found = dict(zip(cases, in_parallel(measured, cases)))
     rows = []
     for combination in COMBINATIONS:
         totals, *others = zip(*(found[(*combination, jitter)] for jitter in range(JITTERS)))
-        rows.append((*combination, *map(every, ([total / batch.alone_s for total in totals], *others))))
+        rows.append((*combination, *map(spread, ([total / batch.alone_s for total in totals], *others))))
     together, by_turns = least.together_s / batch.alone_s, least.by_turns_s / batch.alone_s
     beside = [f"wakes every {ms // 1000} s: {which} ms" for ms in SLEEPS_MS for which in ("median", "worst")]
     titles = ("policy", "guard", f"overload factor, least possible {together:.1f}", "worst turnaround / mean", *beside)
