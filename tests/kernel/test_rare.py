@@ -139,9 +139,9 @@ def test_virtual_8086_mode_ends_in_sigsegv(tmp_path: Path) -> None:
     """No program may enter this mode, but QEMU lets iret do so. The kernel must recognize that a program was
     running."""
     run = run_program(tmp_path, "vm86").check_exit()
-    run.check_lines([r"^R vm86 checks=40 failures=0$", "^ok$"])
+    run.check_lines([r"^R vm86 checks=48 failures=0$", "^ok$"])
     linux = subprocess.run([qemu.ROOT / "build/user/vm86"], capture_output=True, text=True)
-    assert linux.stdout == "R vm86 checks=40 failures=0\n", linux.stdout + linux.stderr
+    assert linux.stdout == "R vm86 checks=48 failures=0\n", linux.stdout + linux.stderr
 
 
 def test_handlers_learn_where_signals_come_from(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@
  * saved ones keep them. With TF set, each instruction up to the popf raises a debug exception
  * inside the kernel. It is ignored: the entry in the exception table continues at the same instruction.
  *
+ * ds and es are the program's: after virtual-8086 mode they have a base, and ds may be null. So the first
+ * instruction reads through ss.
+ *
  * At the first instruction esp points to the stack of the double fault, which a debug exception
  * there may use.
  * Source: Intel SDM vol. 2B, SYSENTER; vol. 3, 5.8.7.
@@ -25,7 +28,7 @@
 	.text
 	.globl entry_sysenter
 entry_sysenter:
-	mov cpu_tss + TSS_SP0, %esp
+	mov %ss:cpu_tss + TSS_SP0, %esp
 1:	push $USER_DS
 2:	push %ebp
 3:	pushf

@@ -11,6 +11,8 @@
 
 enum { SEGMENT = 0x1000, CODE = SEGMENT * 16, FLAGS = 0x20002, IF = 0x200, IOPL3 = 0x3000 };
 
+#define DATA_AT_SEGMENT "\xb8\x00\x10\x8e\xd8" /* mov $SEGMENT, %ax; mov %ax, %ds */
+
 /* The 16-bit code at CODE; flags in addition to VM. */
 static const struct {
 	const char *code;
@@ -27,6 +29,8 @@ static const struct {
 	{ "\x66\xb8\x02\0\0\0\xcd\x80\xf4", 9, IF | IOPL3 }, /* fork */
 	{ "\x66\xb8\x77\0\0\0\xcd\x80\xf4", 9, IF | IOPL3 }, /* sigreturn */
 	{ "\x66\xb8\xad\0\0\0\xcd\x80\xf4", 9, IF | IOPL3 }, /* rt_sigreturn */
+	{ DATA_AT_SEGMENT "\x0f\x34", 7, IF }, /* sysenter, while ds has a base */
+	{ DATA_AT_SEGMENT "\x0f\x34", 7, 0 },
 };
 
 static __attribute__((noreturn)) void enter(uint32_t flags)
