@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from lab import qemu_replaced, tidemark, tidemark_in_background
-from tidemark import errors
+from tidemark import cli, errors
 from tidemark.commands import options, run
 from tidemark.machine import image, qemu
 from tidemark.runs import quartiles, repeat, results, summary
@@ -371,8 +371,7 @@ def test_policies_are_asked_of_the_image() -> None:
 
 
 def test_help_of_every_command_has_an_example(tmp_path: Path) -> None:
-    from tidemark.cli import app
-
-    for command in app.registered_commands:
-        assert re.search("Examples?:", command.callback.__doc__), command.callback.__name__
+    for command in cli.Modules().values():
+        for one in getattr(command, "commands", {"": command}).values():
+            assert re.search("Examples?:", one.help), one.name
     assert tidemark("--help", cwd=tmp_path).returncode == 0

@@ -19,7 +19,10 @@ LIMIT_S = 240
 # Most of the time of a short command is spent starting Python and loading modules: a server with loaded modules forks.
 server = multiprocessing.get_context("forkserver")
 server.set_forkserver_preload(
-    ["tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.strings.compare"]
+    [
+        *("tidemark.cli", "tidemark.report.folder", "tidemark.curves.analyse", "tidemark.strings.compare"),
+        *(f"tidemark.commands.{name.replace('-', '_')}" for name in cli.COMMANDS),
+    ]
 )
 
 

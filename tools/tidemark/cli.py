@@ -6,38 +6,23 @@ import errno
 import os
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, Literal
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from tidemark import errors
-from tidemark.commands import (
-    board,
-    class_stats,
-    compare,
-    curves,
-    export,
-    export_grade,
-    export_jplag,
-    gdb,
-    grade,
-    grade_class,
-    hand_in,
-    lab,
-    procs,
-    profile,
-    quiz,
-    race,
-    release,
-    report,
-    rerun,
-    rubric,
-    run,
-    sim,
-    sweep,
-    trace,
-    watch,
+
+# In the order of the help. The module of each has a function of the same name, or `app`, a group of commands.
+COMMANDS = (
+    *("run", "rerun", "min", "sweep", "curves", "report", "profile", "export", "gdb", "watch", "race", "procs"),
+    *("sim", "compare", "lab", "grade", "grade-class", "export-grade", "hand-in", "rubric", "class-stats"),
+    *("export-jplag", "board", "release", "trace", "quiz"),
 )
-from tidemark.commands.min import min_
+MARKUP: Literal["markdown"] = "markdown"
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -54,43 +39,54 @@ NOT_WRITTEN = (
     *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EBUSY),
 )
 
+
+class Modules(Mapping[str, Any]):
+    """The commands by name. A command's module is imported when it is asked for: all together take longer to import
+    than most commands run."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        word = name.replace("-", "_")
+        module = import_module(f"tidemark.commands.{word}")
+        group = getattr(module, "app", None)
+        if group is None:
+            group = typer.Typer(add_completion=False)
+            group.command(name)(getattr(module, word))
+        group.rich_markup_mode = MARKUP
+        return get_command(group)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Modules()  # type: ignore[assignment]  # which needs no changes
+
+
 app = typer.Typer(
+    cls=Commands,
     name="tidemark",
-    help="Run experiments on the Tidemark kernel, and look at the results.",
     epilog="Exit status: 0 good, 1 the experiment failed or differs, 2 wrong usage, 3 bad input, 4 a missing tool, "
     "5 a result could not be written, 130 stopped by Ctrl-C.",
-    rich_markup_mode="markdown",
+    rich_markup_mode=MARKUP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(run.run)
-app.command()(rerun.rerun)
-app.command("min")(min_)
-app.command()(sweep.sweep)
-app.command()(curves.curves)
-app.command()(report.report)
-app.command()(profile.profile)
-app.command()(export.export)
-app.command()(gdb.gdb)
-app.command()(watch.watch)
-app.command()(race.race)
-app.command()(procs.procs)
-app.command()(sim.sim)
-app.command()(compare.compare)
-app.command()(lab.lab)
-app.command()(grade.grade)
-app.command()(grade_class.grade_class)
-app.command()(export_grade.export_grade)
-app.command("hand-in")(hand_in.hand_in)
-app.command()(rubric.rubric)
-app.command()(class_stats.class_stats)
-app.command()(export_jplag.export_jplag)
-app.command()(board.board)
-app.command()(release.release)
-app.add_typer(trace.app, name="trace")
-app.add_typer(quiz.app, name="quiz")
+
+
+@app.callback()
+def tidemark() -> None:
+    """Run experiments on the Tidemark kernel, and look at the results."""
 
 
 def hang_up(signum: int, frame: object) -> None:

@@ -66,7 +66,7 @@ def verdict(outcome: Outcome) -> str:
     return ""
 
 
-def min_(
+def min(
     folder: Annotated[Path, typer.Argument(metavar="RESULT", help="The folder of an exact run.")],
     vmin: Annotated[
         float | None,

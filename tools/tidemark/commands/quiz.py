@@ -14,7 +14,12 @@ from tidemark.machine import qemu
 if TYPE_CHECKING:
     from tidemark.grade.judge.quiz.sheet import Sheet
 
-app = typer.Typer(help="A quiz on a string drawn for each student: sheets, answers.", no_args_is_help=True)
+app = typer.Typer(
+    name="quiz",
+    add_completion=False,
+    help="A quiz on a string drawn for each student: sheets, answers.",
+    no_args_is_help=True,
+)
 
 NONE = "-"
 

@@ -16,7 +16,9 @@ from tidemark.errors import USAGE, LabError
 from tidemark.runs import experiment, results
 from tidemark.telemetry.live import LiveLine
 
-app = typer.Typer(help="Reference traces: record, import, export, describe.", no_args_is_help=True)
+app = typer.Typer(
+    name="trace", add_completion=False, help="Reference traces: record, import, export, describe.", no_args_is_help=True
+)
 
 Trace = Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file (.tmt).")]
 Kinds = Annotated[str, typer.Option("--kinds", help="all, or data: loads and stores without instruction fetches.")]

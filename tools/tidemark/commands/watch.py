@@ -16,7 +16,6 @@ from tidemark.commands import options
 from tidemark.errors import INTERRUPTED, OK, USAGE, LabError
 from tidemark.machine import qemu
 from tidemark.runs import experiment, results
-from tidemark.telemetry import owners
 
 if TYPE_CHECKING:
     from tidemark.watch.sources import Source
@@ -148,6 +147,8 @@ def watch(
             settings = replace(settings, swap="hda")
         folder = out or results.new_folder(settings, Path("results"))
         if owners_:
+            from tidemark.telemetry import owners
+
             settings = replace(settings, qemu_flags=settings.qemu_flags + owners.flags(settings.image, folder))
         watch_run(settings, folder, speed)
         return
