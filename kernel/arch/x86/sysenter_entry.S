@@ -9,8 +9,7 @@
  * saved ones keep them. With TF set, each instruction up to the popf raises a debug exception
  * inside the kernel. It is ignored: the entry in the exception table continues at the same instruction.
  *
- * ds and es are the program's: after virtual-8086 mode they have a base, and ds may be null. So the first
- * instruction reads through ss.
+ * ds is the program's until SAVE_REGS: it may be null or have a base, so the kernel's data are read through ss.
  *
  * At the first instruction esp points to the stack of the double fault, which a debug exception
  * there may use.
@@ -36,7 +35,7 @@ entry_sysenter:
 5:	popf
 6:	orl $FLAGS_IF, (%esp)
 	push $USER_CS
-	push sysenter_return
+	push %ss:sysenter_return
 	push %eax
 	push $TRAP_SYSCALL
 	SAVE_REGS

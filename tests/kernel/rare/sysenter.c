@@ -151,20 +151,22 @@ static void test_flags(void)
 	}
 }
 
-/* Makes a system call through the vDSO with data segments that the kernel must replace. */
+/* Makes a system call through the vDSO with data segments that the kernel must replace: null, and with a base. */
 static void test_segments(void)
 {
 	static void *entry;
-	long result;
+	long result, segments[2] = { 0 };
 
 	entry = (void *)getauxval(AT_SYSINFO);
-	__asm__ volatile(
-		"push %%ds; push %%es; push $0; pop %%es; xor %%edx, %%edx; mov %%edx, %%ds\n\t"
-		"call *%%ss:%1; pop %%es; pop %%ds"
-		: "=a"(result)
-		: "m"(entry), "0"(SYS_getpid)
-		: "edx", "memory");
-	CHECK(result == getpid());
+	__asm__("mov %%gs, %0" : "=r"(segments[1]));
+	for (size_t n = 0; n < ARRAY_SIZE(segments); n++) {
+		__asm__ volatile("push %%ds; push %%es; mov %2, %%es; mov %2, %%ds\n\t"
+				 "call *%%ss:%1; pop %%es; pop %%ds"
+				 : "=a"(result)
+				 : "m"(entry), "r"(segments[n]), "0"(SYS_getpid)
+				 : "memory");
+		CHECK(result == getpid());
+	}
 }
 
 static int status_with_stack(long ebp)
