@@ -10,12 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import mean
 
-from figures.common import Outcome, host, in_parallel, measure, table
+from figures.common import Outcome, host, in_parallel, measure, spread, table
 from figures.entries import Figure
-from figures.family import batch_and_least, spread, turnarounds
+from figures.family import MACHINE, batch_and_least, turnarounds
 
 N, SET_KIB, JITTERS = 10, 4096, 5
-JOB, MACHINE = f"thrash {{n}} {SET_KIB} 6 3000", {"mem": "16M", "swap": "sim:hdd"}
+JOB = f"thrash {{n}} {SET_KIB} 6 3000"
 BESIDE, SLEEPS_MS = f"interactive 512 MS {JOB.format(n=N)}", (1000, 5000)
 COMBINATIONS = [
     *((policy, "none") for policy in ("fifo", "clock", "2q", "ws")),
