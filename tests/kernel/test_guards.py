@@ -162,20 +162,20 @@ def test_serialize_does_not_hold_small_jobs_back_for_one_that_does_not_fit() -> 
     assert max(record["turnaround_us"] / 1e6 for record in jobs[:2]) < 4
 
 
-@pytest.mark.parametrize("processes, kib, most_s", [(5, 8192, 4.6), (4, 11264, 5.2)])
+@pytest.mark.parametrize("processes, kib, most_s", [(20, 2048, 4.2), (5, 8192, 4.2), (4, 11264, 4.9)])
 def test_serialize_takes_less_than_twice_the_time_by_turns(processes: int, kib: int, most_s: float) -> None:
-    """tidemark.runs.bound: by turns the disk and the processor need 2.5 and 2.9 s for these."""
+    """tidemark.runs.bound: by turns the disk and the processor need 2.5, 2.5 and 2.9 s for these."""
     run, jitters = f"thrash {processes} {kib} 6 3000", range(1, 4)
     results = [boot(run, **TIMED, cmdline=f"guard=serialize jitter={n} {NO_SAMPLES}").check_exit() for n in jitters]
     assert statistics.median(turnaround_s(result) for result in results) < most_s
 
 
 def test_serialize_does_not_hold_back_a_program_that_has_touched_little() -> None:
-    """It maps more than a sixteenth of memory. Only its first touches, before the turns begin, may be late."""
+    """It maps more than a sixteenth of memory. It must keep its pages while the others fill theirs, too."""
     run = "interactive 512 200 thrash 8 4096 20 3000"
     result = boot(run, **TIMED, cmdline=f"guard=serialize jitter=1 {NO_SAMPLES}").check_exit()
-    wake = re.search(r"^R interactive_wake +n=(\d+) .* med=([\d.]+) p90=([\d.]+) ", result.console, re.M)
-    assert wake and int(wake[1]) > 10 and float(wake[2]) < 100 and float(wake[3]) < 1000, wake
+    wake = re.search(r"^R interactive_wake +n=(\d+) .* max=([\d.]+) us$", result.console, re.M)
+    assert wake and int(wake[1]) > 10 and float(wake[2]) < 100_000, wake
 
 
 def test_serialize_reads_back_at_once_what_fits_again() -> None:

@@ -84,9 +84,9 @@ def drawn(seed: int, number: int) -> list[Cell]:
     return found
 
 
-def run_of(run: str, machine: Mapping[str, str], side: str, replicate: int | None) -> Outcome:
-    """A run of a command under one side, with what the replicate draws, or as written."""
-    policy, guard = SIDES[side]
+def run_of(run: str, machine: Mapping[str, str], side: tuple[str, str], replicate: int | None) -> Outcome:
+    """A run of a command under a policy and a guard, with what the replicate draws, or as written."""
+    policy, guard = side
     drawn = {} if replicate is None else {replicates.REPLICATE: replicate}
     one = replicates.expanded({"workload": run, **drawn})
     words = [f"{name}={one[name]}" for name in replicates.DRAWN if name in one]
@@ -103,7 +103,7 @@ def turnarounds(run: Outcome) -> list[tuple[str, float]]:
 def measured(case: tuple[Cell, str, int]) -> Measured:
     """One replicate of a cell under one side."""
     cell, side, replicate = case
-    run = run_of(cell.run, cell.machine, side, replicate)
+    run = run_of(cell.run, cell.machine, SIDES[side], replicate)
     ends = turnarounds(run)
     wake = run.number(r"^R interactive_wake .* p99=([\d.]+)") / 1000 if cell.interactive else 0.0
     small = dict(ends)[cell.small.split()[0]] if cell.small else 0.0
@@ -112,7 +112,7 @@ def measured(case: tuple[Cell, str, int]) -> Measured:
 
 def batch_and_least(jobs: int, kib: int) -> tuple[bound.Batch, bound.Least]:
     """All jobs, from the run of one job alone on an empty machine, and the least time that they take together."""
-    run = run_of(JOBS.format(jobs=1, kib=kib), {}, "none", None)
+    run = run_of(JOBS.format(jobs=1, kib=kib), {}, SIDES["none"], None)
     ((_, alone_s),) = turnarounds(run)
     fill_s = run.number(r"^P 0 fill_us=(\d+)") / 1e6
     batch = bound.Batch(jobs, kib // 4, fill_s, alone_s - fill_s)
@@ -210,7 +210,7 @@ def small_jobs(found: Found, side: str) -> tuple[bool, str]:
     met, said = True, []
     for cell, runs in found:
         if cell.small:
-            ((_, alone_s),) = turnarounds(run_of(cell.small, {}, "none", None))
+            ((_, alone_s),) = turnarounds(run_of(cell.small, {}, SIDES["none"], None))
             limit = SMALL[0] * alone_s + SMALL[1]
             values = [one.small_s for one in runs[side].values()]
             met = met and max(values) <= limit

@@ -31,7 +31,9 @@
  *	room    a page in, a page out, and the disk does nothing but move its arm: before pages are read,
  *		room is made for many of them at once (vm_make_room)
  *	small   a process that has touched very little, like a shell, an editor, or a parent that waits for
- *		its children, is spared and never waits: a turn of its own would cost more than its pages
+ *		its children, is spared and never waits: a turn of its own would cost more than its pages.
+ *		It is spared before the turns, too, as soon as memory is short and two larger processes
+ *		that fit compete for it: they would take all of its pages within the first window
  *	ends    fewer than two processes that fit are left; or memory holds the demand of all processes left,
  *		large ones included; or for a window no process wants a turn. For a second more, pages
  *		are read for those that took turns
@@ -249,13 +251,19 @@ static bool read_after_turns(void)
 }
 
 /* Sets the size of the largest small process: a sixteenth of memory, if all such processes fit into
- * a quarter of it. */
+ * a quarter of it, and if two or more larger ones that fit compete for the rest. */
 static void find_small(void)
 {
-	u32 frames = vm_frames(), nr = 0;
+	u32 frames = vm_frames(), limit = frames / 16, nr_pages = 0, nr_others = 0;
 
-	for_each_process(mm) nr += mm_touched(mm) <= frames / 16 ? mm_touched(mm) : 0;
-	max_small = nr <= frames / 4 ? frames / 16 : 0;
+	for_each_process(mm)
+	{
+		if (mm_touched(mm) <= limit)
+			nr_pages += mm_touched(mm);
+		else
+			nr_others += mm_demand(mm) <= frames;
+	}
+	max_small = nr_pages <= frames / 4 && nr_others > 1 ? limit : 0;
 }
 
 /* Did the machine thrash in the window that ends now? */
@@ -405,6 +413,7 @@ static void serialize_fault(struct mm_struct *mm)
 static void serialize_pressure(bool min)
 {
 	stalled |= min;
+	find_small();
 }
 
 static bool serialize_may_run(struct mm_struct *mm)
@@ -416,12 +425,14 @@ static bool serialize_may_run(struct mm_struct *mm)
 static bool serialize_spare(struct page *page, struct mm_struct *owner, const struct vm_scan *scan)
 {
 	(void)page, (void)scan;
+	if (owner && is_small(owner))
+		return true;
 	if (!serial)
 		return false;
 	if (!owner)
 		return !nr_stale &&
 		       (ahead_read || (runs && !left_alone && runs_read && lack(runs)));
-	return owner == runs || (ahead_read && owner == ahead) || is_small(owner);
+	return owner == runs || (ahead_read && owner == ahead);
 }
 
 static void serialize_evicted(struct page *page, struct mm_struct *owner, struct page_id to)

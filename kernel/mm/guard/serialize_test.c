@@ -70,7 +70,7 @@ static void passes(u32 ms)
 static void start_with(u32 nr_processes)
 {
 	core_start(&fifo, FRAMES);
-	nr_free = asked_for = nr_reads_ahead = nr_begun = 0;
+	nr_free = asked_for = nr_reads_ahead = nr_begun = max_small = 0;
 	window_ns = core_now_ns;
 	idle_ns = idle_now;
 	large = idler = NULL;
@@ -169,6 +169,20 @@ KTEST(serialize, one_that_touches_little_never_waits)
 	all_fault();
 	EXPECT(serial && runs != idler && serialize.may_run(idler));
 	EXPECT(!serialize.may_run(runs == core_mm(0) ? core_mm(1) : core_mm(0)));
+	end();
+}
+
+KTEST(serialize, one_that_touches_little_keeps_its_pages_before_the_turns)
+{
+	start_with(3);
+	idler = core_mm(2);
+	EXPECT(!serialize.spare(&mem_map[0], idler, NULL));
+	serialize.pressure(false);
+	EXPECT(!serial && serialize.spare(&mem_map[0], idler, NULL));
+	EXPECT(!serialize.spare(&mem_map[0], core_mm(0), NULL));
+	core_mm_end(core_mm(0), NULL);
+	serialize.pressure(false); /* one other does not compete with anything */
+	EXPECT(!serialize.spare(&mem_map[0], idler, NULL));
 	end();
 }
 
