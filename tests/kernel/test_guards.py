@@ -193,6 +193,34 @@ def test_serialize_reads_back_what_had_to_go_before_and_gives_no_turns() -> None
     assert read > 1500 and faults < read / 30 and begun == 0
 
 
+JOBS = " & ".join(["pattern zipf 9216 300000 500"] * 3)  # each has 9 MiB and computes for a second
+
+
+@pytest.mark.parametrize("killed", ["%1 %2", "%1 %3", "%2 %3"])
+def test_serialize_goes_on_when_a_job_is_killed_in_its_turn(killed: str) -> None:
+    """Two of three are killed, so in two of the cases the one whose turn it is; the third waits for no one."""
+    run = f"{JOBS} & sleep 0.6; cat /proc/vm/guard; kill -9 {killed}; wait; {CHECK}"
+    result = boot(run, **TIMED, cmdline=f"guard=serialize {NO_SAMPLES}").check_exit()
+    expect_sound(result)
+    result.check_lines([r"^runs: [1-9]\d*$", "^R pattern .* corrupt=0$"])
+    assert turnaround_s(result) < 3
+
+
+def test_serialize_outlives_a_change_of_the_policy_while_jobs_wait() -> None:
+    change = "sleep 0.5; cat /proc/vm/guard; echo ws >/proc/sys/vm/policy; sleep 0.2; echo clock >/proc/sys/vm/policy"
+    result = boot(f"{JOBS} & {change}; wait; {CHECK}", **TIMED, cmdline=f"guard=serialize {NO_SAMPLES}").check_exit()
+    expect_sound(result)
+    result.check_lines([r"^runs: [1-9]\d*$"] + 3 * ["^R pattern .* corrupt=0$"])
+
+
+def test_serialize_when_the_swap_area_is_full() -> None:
+    """Not all fit into memory and swap area: the kernel kills one, and the others end."""
+    settings = TIMED | {"swap": "sim:hdd,size=8M"}
+    result = boot(f"{JOBS} & wait; {CHECK}", **settings, cmdline=f"guard=serialize {NO_SAMPLES}").check_exit()
+    expect_sound(result)
+    result.check_lines(["^Out of memory: .* killed process", *(2 * ["^R pattern .* corrupt=0$"])])
+
+
 def test_guards_together_keep_their_own_data() -> None:
     result = boot(f"{THRASH}; {CHECK} /proc/vm/guard", **FAST, cmdline="guard=loadctl,token,serialize", telemetry=True)
     expect_sound(result)
