@@ -7,26 +7,23 @@ from guest import boot
 from soak import soak_but
 
 RUN = "thrash 6 2048 2 3000; cat /proc/vm/check"
-# In the order of his report: the counter that shows that the guard acted, and parameters that make it act.
+# In the order of his report: the counter that shows that the guard acted.
 GUARDS = {
-    "mc62": ("dirty", ""),
-    "mc63": ("marked_down", ""),
-    "mc64": ("pushed", ""),
-    "mc72": ("acted", "mc72.below=13"),
-    "mc73": ("acted", "mc73.below=13"),
-    "mc74": ("acted", "mc74.below=13"),
-    "mc741": ("acted", "mc741.below=13"),
-    "mc75": ("acted", "mc75.below=13"),
+    "mc62": "dirty",
+    "mc63": "marked_down",
+    "mc64": "pushed",
+    "mc72": "acted",
+    "mc73": "acted",
+    "mc74": "acted",
+    "mc741": "acted",
+    "mc75": "acted",
 }
 
 
 @pytest.mark.parametrize("guard", soak_but(GUARDS, "mc63", "mc741"))
 def test_it_acts_and_breaks_nothing(guard: str) -> None:
-    counter, parameter = GUARDS[guard]
-    result = boot(
-        RUN, vm="2q", mem="8M", swap="sim:ssd", cmdline=f"guard={guard} {parameter}", telemetry=True
-    ).check_exit()
+    result = boot(RUN, vm="2q", mem="8M", swap="sim:ssd", cmdline=f"guard={guard}", telemetry=True).check_exit()
     result.check_lines([r"^R .*corrupt=0$", "^ok$"])
     assert "violation" not in result.console
     counters = [record for record in result.telemetry if record["ev"] == "sample"][-1]["guard"]
-    assert counters["name"] == guard and counters[counter] > 0
+    assert counters["name"] == guard and counters[GUARDS[guard]] > 0

@@ -117,10 +117,12 @@ def test_who_is_killed_while_suspended_is_not_out() -> None:
 
 @pytest.mark.parametrize("guard", soak_but(["mc62", "mc63", "mc64", "mc72", "mc73", "mc74", "mc741", "mc75"], "mc64"))
 def test_what_the_reports_guards_do_is_counted(guard: str) -> None:
-    always = f"guard={guard} {guard}.below=13" if guard.startswith("mc7") else f"guard={guard}"
-    done = boot("thrash 6 4096 4 3000; cat /proc/vm/guard", vm="2q", mem="16M", cmdline=always).check_exit()
+    command = "thrash 6 4096 4 3000; cat /proc/vm/guard"
+    done = boot(command, vm="2q", mem="16M", cmdline=f"guard={guard}").check_exit()
     rows = shown(done.console, "kind|below|pagegrab")
-    assert all(rows[row] for row in described("Guards")[guard] if row not in ("calm", "alone", "written")), rows
+    assert all(rows[row] for row in described("Guards")[guard] if row not in ("lowest", "calm", "alone", "written")), (
+        rows
+    )
     assert max(rows.values()) < 1 << 31, rows
     if guard == "mc64":  # of mc64.pagegrab pages per call
-        assert rows["pushed"] > rows["marked_down"] and rows["pushed"] + rows["marked_down"] <= 256 * rows["calls"]
+        assert 0 < rows["pushed"] <= 4096 * rows["calls"]

@@ -6,7 +6,7 @@
  * even more so. The largest process has most of them.
  *
  * Idea. While memory is short, pass the hands of the clock over the pages of the largest process
- * once more: a page that was used loses its accessed bit, and is evicted unless it is used again
+ * once more: a page that was used is no longer referenced, and is evicted unless it is used again
  * before the policy looks at it.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
@@ -22,16 +22,14 @@
  * His result: no gain at 96 MB, a loss at 48 MB.
  *
  * Here the size is the number of resident pages. Pressure at LOW comes once when kswapd begins, as
- * in his 6.5, not for every zone and priority. A call looks at pagegrab pages and the next
- * continues from there, while his loop continued to the end. So a small pagegrab means less
- * pressure, not only shorter locks, and pagegrab=4096 is closest to his patch. His flag was that of
- * the list, and he did not change the accessed bits of mapped pages; here the accessed bit is all
- * that every policy sees. His pages were clean pages of files (kind=1), which are dropped at no
- * cost; anonymous pages must be written first.
+ * in his 6.5, not for every zone and priority. PAGEGRAB set how long his lock was held; there is no
+ * lock here, so 6.3, 6.3.2 and 6.3.3 differ in the writing alone, and a smaller mc63.pagegrab means
+ * less pressure. His pages were clean pages of files (kind=1), which are dropped at no cost;
+ * anonymous pages must be written first, and have the flag only if the kernel used them.
  */
 #include "mc.h"
 
-static u32 pagegrab = 256, only_min;
+static u32 pagegrab = MC_ALL, only_min;
 
 static const struct vm_param mc63_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
@@ -45,7 +43,7 @@ static u64 nr_calls, nr_looked, nr_marked_down;
 static void press(struct page *page)
 {
 	nr_looked++;
-	nr_marked_down += page_referenced(page);
+	nr_marked_down += vm_demote(page, VM_UNREFERENCE) || page_referenced(page);
 }
 
 static void mc63_pressure(bool min)

@@ -4,8 +4,8 @@
  * Problem. Clearing the referenced flag (mc63) is a weak hint: an active page stays active until
  * the scan reaches it, and that may be late.
  *
- * Idea. While memory is short, look at the pages of the largest process. A page that was used loses
- * its accessed bit, as in mc63. A page that was not used is pushed from the active list to the
+ * Idea. While memory is short, look at the pages of the largest process. A page that was used is no
+ * longer referenced, as in mc63. A page that was not used is pushed from the active list to the
  * inactive one at once:
  *
  *	active or inactive, used  -->  same list, not used
@@ -18,17 +18,12 @@
  *
  * Here the largest process is the one with the largest demand, as in his second version (total_vm).
  * Dirty pages are pushed, too: he removed that test in the end, and here nearly all pages are
- * dirty. Only the policy knows which list a page is on, so all unused pages are hinted as DONTNEED;
- * he moved only active pages. The effect of the hint depends on the policy. 2q moves the page to
- * the tail of its inactive list, so that it is evicted next; his went to the head, and could be
- * used again while it crossed the list. clock and fifo have no list to push from, and with them
- * this guard is mc63. The accessed bit is cleared as in mc63, not the list's flag. A call looks at
- * pagegrab pages and the next continues from there; his loop continued to the end of the file:
- * pagegrab=4096 is closest.
+ * dirty. Policies without such lists, like clock and fifo, get what comes closest: a used page loses
+ * its accessed bit, an unused one is hinted as DONTNEED.
  */
 #include "mc.h"
 
-static u32 pagegrab = 256;
+static u32 pagegrab = MC_ALL;
 
 static const struct vm_param mc64_params[] = {
 	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
@@ -36,16 +31,13 @@ static const struct vm_param mc64_params[] = {
 	{ 0 },
 };
 
-static u64 nr_calls, nr_marked_down, nr_pushed;
+static u64 nr_calls, nr_pushed;
 
 static void push(struct page *page)
 {
-	if (page_referenced(page)) {
-		nr_marked_down++;
-		return;
-	}
 	nr_pushed++;
-	vm_hint(page, VM_TOUCH_DONTNEED);
+	if (!vm_demote(page, VM_DEACTIVATE) && !page_referenced(page))
+		vm_hint(page, VM_TOUCH_DONTNEED);
 }
 
 static void mc64_pressure(bool min)
@@ -62,7 +54,6 @@ static void mc64_pressure(bool min)
 static void mc64_show(struct seq_file *m)
 {
 	show_u64(m, "calls", nr_calls);
-	show_u64(m, "marked_down", nr_marked_down);
 	show_u64(m, "pushed", nr_pushed);
 }
 

@@ -1,6 +1,4 @@
-/*
- * mc64: of the largest process, unused pages become inactive, and used ones lose their bits.
- */
+/* mc64: of the largest process, referenced pages lose the flag, and others become inactive. */
 #include "mc64.c"
 
 #include "../../lib/seq_file.c"
@@ -17,7 +15,7 @@ u32 mm_demand(struct mm_struct *mm)
 	return mm == modest ? EACH : 3 * EACH;
 }
 
-/* Starts two processes with all pages active; every second page was used. */
+/* Starts two processes with all pages active; every second page is referenced. */
 static void start(void)
 {
 	core_start(&twoq, 2 * EACH);
@@ -29,21 +27,38 @@ static void start(void)
 		if (!pfn)
 			modest = mm;
 		core_insert(&mem_map[pfn], mm, VM_IN_FAULT, (struct page_id){ 0 });
-		if (pfn % 2)
-			page_set(&mem_map[pfn], PG_young);
+		page_set(&mem_map[pfn], PG_young);
+		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
 	}
-	nr_marked_down = nr_pushed = 0;
+	pagegrab = MC_ALL;
+	nr_pushed = 0;
 }
 
+/* Frames from .. to have been looked at once. Their accessed bits stay. */
 static void expect_pushed(u32 from, u32 to)
 {
 	for (u32 pfn = 0; pfn < 2 * EACH; pfn++) {
 		bool looked_at = pfn >= from && pfn < to;
 
 		EXPECT_EQ(twoq_data(&mem_map[pfn])->list == INACTIVE, looked_at && pfn % 2 == 0);
-		EXPECT_EQ(page_test(&mem_map[pfn], PG_young), !looked_at && pfn % 2);
+		EXPECT_EQ(twoq_data(&mem_map[pfn])->referenced, !looked_at && pfn % 2);
+		EXPECT(page_test(&mem_map[pfn], PG_young));
 	}
-	EXPECT(nr_pushed == (to - from) / 2 && nr_marked_down == (to - from) / 2);
+	EXPECT_EQ(nr_pushed, to - from);
+}
+
+/* The page that was pushed last is at the head of the inactive list. */
+KTEST(mc64, an_inactive_page_crosses_the_list)
+{
+	start();
+	mc64.pressure(false);
+	EXPECT_EQ(list_first_entry(&twoq_data(&mem_map[0])->lists->list[INACTIVE], struct twoq_page,
+				   node),
+		  twoq_data(&mem_map[2 * EACH - 2]));
+	mc64.pressure(false);
+	for (u32 pfn = EACH; pfn < 2 * EACH; pfn++)
+		EXPECT_EQ(twoq_data(&mem_map[pfn])->list, INACTIVE);
+	core_stop();
 }
 
 KTEST(mc64, what_was_not_used_goes_first)
@@ -62,6 +77,5 @@ KTEST(mc64, the_next_call_goes_on_where_one_stopped)
 	expect_pushed(EACH, EACH + 6);
 	mc64.pressure(true);
 	expect_pushed(EACH, EACH + 12);
-	pagegrab = 256;
 	core_stop();
 }

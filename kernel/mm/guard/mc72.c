@@ -16,12 +16,11 @@
  *
  * His result: no difference. The process that runs next will use its pages in a moment anyway.
  *
- * Here a call marks 16 pages and the next continues from there; his loop continued to the end of
- * the file. mc7.h says when it acts, and why.
+ * mc7.h says when it acts here, and why.
  */
 #include "mc7.h"
 
-static u32 pagegrab = 16, below = 4;
+static u32 pagegrab = MC_ALL, below = 4;
 
 static void work(struct page *page)
 {

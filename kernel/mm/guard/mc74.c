@@ -20,7 +20,7 @@
  */
 #include "mc7.h"
 
-static u32 pagegrab = 256, below = 4;
+static u32 pagegrab = MC_ALL, below = 4;
 
 static void work(struct page *page)
 {

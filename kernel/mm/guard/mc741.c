@@ -17,7 +17,7 @@
  */
 #include "mc7.h"
 
-static u32 pagegrab = 256, below = 3;
+static u32 pagegrab = MC_ALL, below = 3;
 
 static void work(struct page *page)
 {

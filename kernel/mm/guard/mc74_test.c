@@ -34,7 +34,8 @@ static void start(int priority)
 		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
 	}
 	queue_empty = false;
-	pagegrab = 256;
+	pagegrab = MC_ALL;
+	nr_dirty = 0;
 	EXPECT(!mc74.spare(&mem_map[0], process[0], &scan));
 }
 
@@ -66,6 +67,34 @@ KTEST(mc74, so_many_at_a_fault_and_goes_on_there)
 		mc74.fault(process[0]);
 		EXPECT_EQ(nr_active(1), done);
 	}
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(1), EACH);
+	core_stop();
+}
+
+/* Of 80 frames, five dirty pages in a row are 1/16: the priority is below 4. A clean page ends the row. */
+KTEST(mc74, dirty_pages_lower_the_priority)
+{
+	static const struct vm_scan calm = { .zones = ZONES_ALL, .priority = 12 };
+	u32 looks = 0;
+
+	start(12);
+	EXPECT_EQ(mc_priority(0), 12);
+	for (int priority = 12; priority >= 4; looks++) {
+		mc74.fault(process[0]);
+		EXPECT_EQ(nr_active(1), 0);
+		page_set(&mem_map[0], PG_dirty);
+		mc74.spare(&mem_map[0], process[0], &calm);
+		priority = last_priority;
+	}
+	EXPECT_EQ(looks, (NR * EACH >> 4) + 1);
+	page_clear(&mem_map[0], PG_dirty);
+	mc74.spare(&mem_map[0], process[0], &calm);
+	mc74.fault(process[0]);
+	EXPECT_EQ(nr_active(1), 0);
+	page_set(&mem_map[0], PG_dirty);
+	while (last_priority >= 4)
+		mc74.spare(&mem_map[0], process[0], &calm);
 	mc74.fault(process[0]);
 	EXPECT_EQ(nr_active(1), EACH);
 	core_stop();

@@ -5,7 +5,7 @@
  * When it has moved to another phase, the pages kept are those it no longer needs.
  *
  * Idea. The opposite: while memory is short, the pages of the rightmost process of the run queue,
- * often the largest, lose their accessed bits. It will use again the pages that it still needs; the
+ * often the largest, are no longer referenced. It will use again the pages that it still needs; the
  * others are evicted.
  *
  * Source: A. McMenamin, Applying Working Set Heuristics to the Linux Kernel, MSc report, Birkbeck,
@@ -13,20 +13,16 @@
  * moved to another list. His result, at 40 MB: notably worse. The time went into reading pages
  * again, not into the patch: the wrong pages were evicted.
  *
- * Here the accessed bit is cleared, as in mc63, because his flag belongs to the lists of one
- * policy. This presses harder than his patch, because 2q looks at the accessed bit of a mapped
- * page. A call handles pagegrab pages, 16, and the next continues from there; his loop continued to
- * the end of the file, so that one call pressed all of it: pagegrab=4096 is closest. The process
- * does not run at that moment, so it cannot use the pages again before the scan comes: the pressure
- * evicts the pages that it needs next.
+ * Here: as mc63, for that process. It does not run at that moment, so it cannot use the pages again
+ * before the scan comes: the pressure evicts the pages that it needs next.
  */
 #include "mc7.h"
 
-static u32 pagegrab = 16, below = 4;
+static u32 pagegrab = MC_ALL, below = 4;
 
 static void work(struct page *page)
 {
-	nr_pages += page_referenced(page);
+	nr_pages += vm_demote(page, VM_UNREFERENCE) || page_referenced(page);
 }
 
 static void mc75_fault(struct mm_struct *mm)

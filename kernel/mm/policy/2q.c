@@ -117,12 +117,6 @@ static void move(struct twoq_lists *l, struct twoq_page *p, enum twoq_list to)
 	list_move(&p->node, &l->list[to]);
 }
 
-/* Sends the page once more through the list that it is on. */
-static void rotate(struct twoq_lists *l, struct twoq_page *p, enum twoq_list list)
-{
-	list_move(&p->node, &l->list[list]);
-}
-
 /* Makes old looks count less. Called when there are many. */
 static void halve(struct twoq_lists *l)
 {
@@ -226,6 +220,15 @@ static void twoq_touch(struct page *page, struct mm_struct *mm, enum vm_touch ho
 		deactivate(page);
 }
 
+static void twoq_demote(struct page *page, enum vm_demote how)
+{
+	struct twoq_page *p = twoq_data(page);
+
+	if (how == VM_DEACTIVATE && p->list == ACTIVE && !p->referenced)
+		move(p->lists, p, INACTIVE);
+	p->referenced = false;
+}
+
 static void twoq_remove(struct page *page, enum vm_out why)
 {
 	(void)why;
@@ -283,7 +286,7 @@ static void shrink_active(struct twoq_lists *l, struct vm_scan *scan)
 
 		count(l, used);
 		if (l->kind == FILES && used && page_is_executable(policy_page_of(p))) {
-			rotate(l, p, ACTIVE);
+			list_move(&p->node, &l->list[ACTIVE]);
 		} else {
 			nr_deactivated++;
 			move(l, p, INACTIVE);
@@ -316,7 +319,7 @@ static bool page_check_references(struct twoq_lists *l, struct twoq_page *p)
 	if (activates)
 		activate(l, p);
 	else if (used || (referenced && l->kind == FILES && page_dirty(policy_page_of(p))))
-		rotate(l, p, INACTIVE);
+		list_move(&p->node, &l->list[INACTIVE]);
 	else
 		return false;
 	return true;
@@ -328,7 +331,7 @@ static struct page *shrink_inactive(struct twoq_lists *l, const struct vm_scan *
 	struct twoq_page *p = oldest(l, INACTIVE);
 
 	if (!vm_eligible(scan, policy_page_of(p))) {
-		rotate(l, p, INACTIVE);
+		list_move(&p->node, &l->list[INACTIVE]);
 		return NULL;
 	}
 	if (page_check_references(l, p))
@@ -391,7 +394,7 @@ static struct page *take_any(struct twoq_lists *l, enum twoq_list list, struct v
 			delist(l, p);
 			return policy_page_of(p);
 		}
-		rotate(l, p, list);
+		list_move(&p->node, &l->list[list]);
 	}
 	return NULL;
 }
@@ -485,6 +488,7 @@ static const struct vm_policy twoq = {
 	.init = twoq_init,
 	.insert = twoq_insert,
 	.touch = twoq_touch,
+	.demote = twoq_demote,
 	.remove = twoq_remove,
 	.moved = twoq_moved,
 	.select = twoq_select,

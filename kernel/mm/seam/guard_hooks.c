@@ -112,12 +112,27 @@ struct page *vm_next_page(struct mm_struct *mm, struct page *page)
 	return NULL;
 }
 
+/* May a hint about this page be given now? */
+static bool takes_hints(const struct page *page)
+{
+	return !policy_timer.running && page_test(page, PG_owned);
+}
+
 void vm_hint(struct page *page, enum vm_touch touch)
 {
 	u64 before = policy_timer.cycles;
 
-	if (policy_timer.running || !page_test(page, PG_owned))
+	if (!takes_hints(page))
 		return;
 	policy_call_touch(page, page->owner, touch);
 	guard_timer.since += policy_timer.cycles - before; /* this was not the guard's time */
+}
+
+bool vm_demote(struct page *page, enum vm_demote how)
+{
+	u64 before = policy_timer.cycles;
+	bool has_lists = takes_hints(page) && policy_call_demote(page, how);
+
+	guard_timer.since += policy_timer.cycles - before;
+	return has_lists;
 }
