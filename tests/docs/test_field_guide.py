@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from figures import policies
-from tidemark.strings import compare, vmsim
+from tidemark.strings import compare, vmsim, worst
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES, PICTURES = ROOT / "docs/guide/policies", ROOT / "docs/figures/policies"
@@ -90,3 +90,20 @@ def test_stays_in_memory_are_told_apart(resident: list[set[int]], stays: list[tu
 def test_first_use_and_return_are_told_apart() -> None:
     results = ["fault", "hit", "fault", "fault"]
     assert policies.events_of([1, 1, 2, 1], results) == ["first", "hit", "first", "again"]
+
+
+def failures() -> list[tuple[str, str, tuple[int, ...], int, int]]:
+    """The table of strings on which one policy fails: A, B, string, faults of both."""
+    text = (PAGES / "README.md").read_text()
+    row = re.compile(r"^\| `(\w+)` \| `?(\w+)`? \| `([\d ]+)` \| (\d+), (\d+) \| \S.*\. \|$", re.M)
+    return [(a, b, tuple(map(int, string.split())), int(x), int(y)) for a, b, string, x, y in row.findall(text)]
+
+
+def test_ten_strings_on_which_a_policy_fails() -> None:
+    assert len(failures()) == 10
+
+
+@pytest.mark.parametrize("failure", failures(), ids=lambda failure: f"{failure[0]}-{failure[1]}")
+def test_policies_fail_where_the_guide_says(failure: tuple[str, str, tuple[int, ...], int, int]) -> None:
+    a, b, string, *faults = failure
+    assert [worst.counter(name, 3, ())([string])[0] for name in (a, b)] == faults

@@ -28,10 +28,10 @@ import pytest
 from bad_kernels import up_to_date
 from soak import soak_but
 from test_policies import POLICIES
-from tidemark.errors import FAILED
+from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import tree
 from tidemark.machine import qemu
-from tidemark.strings import explain, refstrings, vmsim
+from tidemark.strings import explain, refstrings, vmsim, worst
 from tidemark.strings.refstrings import Given
 
 BELADY = "1 2 3 4 1 2 5 1 2 3 4 5"
@@ -293,6 +293,15 @@ def test_broken_rule_is_reported_with_hook_and_reference(policy: str, student: P
     assert (violation["rule"], violation["hook"], violation["ref"]) == (rule, hook, reference)
     assert said in violation["what"] and caught.value.code == FAILED
     assert f"broke the rule '{rule}' at reference {reference}, hook {hook}" in str(caught.value)
+
+
+def test_adversary_names_the_string_on_which_a_rule_is_broken(student: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vmsim, "build", lambda policy, fast: student / "build/vmsim" / policy)
+    count = worst.counter("never", 3, ())
+    assert count([(1, 2, 3)]) == [3]
+    with pytest.raises(LabError, match=r"(?s)^never on the string 1 2 3 4 with 3 frames: .*gave nothing") as caught:
+        count([(1, 2), (1, 2, 3, 4), (1,)])
+    assert caught.value.code == FAILED
 
 
 @pytest.mark.soak

@@ -8,6 +8,7 @@
 #define USAGE                                                                                      \
 	"usage: POLICY [--frames N] [--set NAME=VALUE]... [--future FILE] [--explain]\n"           \
 	"       POLICY [--frames N] [--set NAME=VALUE]... --script (script.c)\n"                   \
+	"       POLICY [--frames N] [--set NAME=VALUE]... --many (many.c)\n"                       \
 	"Runs the policy over the references on standard input: triples of 32-bit numbers,\n"      \
 	"page, number of references, and nanoseconds they take. A triple with 0 references\n"      \
 	"gives instead of a page the kind of the following references (REF_*). Prints JSON (report.c).\n"
@@ -19,7 +20,7 @@ struct run {
 };
 
 static struct run runs[RUNS_AT_ONCE];
-static bool scripted;
+static bool scripted, many;
 
 static void __noreturn __printf(1, 2) refuse(const char *fmt, ...)
 {
@@ -88,6 +89,8 @@ static u32 parse_options(int argc, char **argv)
 			report_explains = true;
 		else if (!strcmp(argv[i], "--script"))
 			scripted = true;
+		else if (!strcmp(argv[i], "--many"))
+			many = true;
 		else if (!strcmp(argv[i], "--frames"))
 			nr_frames = option_number("frames", argv[++i], 1, MAX_FRAMES);
 		else if (!strcmp(argv[i], "--set"))
@@ -149,6 +152,10 @@ int main(int argc, char **argv)
 	process_start(nr_frames);
 	if (scripted) {
 		script_run();
+		return 0;
+	}
+	if (many) {
+		many_run();
 		return 0;
 	}
 	run_all();

@@ -13,6 +13,7 @@
  *	reclaim.c frees frames: mm/reclaim/reclaim.c
  *	process.c references, faults, time: mm/space/fault.c, mm/control/admission.c
  *	script.c  events that a reference string lacks: locked pages, zones, a small budget
+ *	many.c    many short strings, each from a fresh start
  *	host.c    reports a policy that crashes, or whose hook never returns
  *	main.c    options, and the reference string
  *
@@ -134,6 +135,9 @@ void process_end(void);
 
 /* script.c: performs the events on standard input. */
 void script_run(void);
+
+/* many.c: runs the strings on standard input. */
+void many_run(void);
 
 /* host.c: from now on, reports a crash or a hook that does not return as a broken rule. */
 void host_watch(void);

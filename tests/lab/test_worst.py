@@ -1,0 +1,102 @@
+"""The adversary: `tidemark worst`, and the simulator's way to run many short strings."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+
+import pytest
+from lab import tidemark
+from tidemark.errors import USAGE, LabError
+from tidemark.strings import compare, refstrings, vmsim, worst
+
+FRAMES = 3
+
+
+def strings(number: int, seed: int = 1) -> list[worst.String]:
+    rng = random.Random(seed)
+    return [worst.at_random(rng, worst.LONGEST) for _ in range(number)]
+
+
+def text(string: worst.String) -> str:
+    return " ".join(map(str, string))
+
+
+@pytest.mark.parametrize("policy", ["clock", "2q", "arc", "lirs", "random", "ws"])
+def test_each_of_many_strings_starts_afresh(policy: str) -> None:
+    """Against one process for each string, and in another order."""
+    some = strings(30)
+    count = worst.counter(policy, FRAMES, ())
+    program = vmsim.build(policy, fast=True)
+    assert count(some) == [vmsim.run(program, refstrings.find(text(string)), FRAMES).faults for string in some]
+    assert count(some[::-1]) == count(some)[::-1]
+
+
+def test_least_faults_are_those_of_the_curves() -> None:
+    for string, frames in itertools.product(strings(60), (1, 3, 7)):
+        assert worst.least_faults(string, frames) == compare.bounds(refstrings.find(text(string)), [frames])["MIN"][0]
+
+
+def test_it_finds_the_worst_of_all_short_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all strings of at most 8 references to at most 3 pages, counted one by one."""
+    monkeypatch.setattr(worst, "MOST_PAGES", 3)
+    fifo, clock = (worst.counter(policy, 2, ()) for policy in ("fifo", "clock"))
+    every = sorted(
+        {worst.renumbered(pages) for length in range(1, 9) for pages in itertools.product(range(1, 4), repeat=length)}
+    )
+    ratios = [(-a / b, len(string)) for string, a, b in zip(every, fifo(every), clock(every))]
+    found = worst.search("fifo", "clock", 2, 1500, longest=8)
+    assert (-found.ratio, len(found.string)) == min(ratios)
+
+
+def test_same_seed_same_string_within_the_limits() -> None:
+    first, again = (worst.search("clock", worst.MIN, 4, 4000, seed=3) for _ in range(2))
+    assert first == again and first.tried == 4000
+    assert len(first.string) <= worst.LONGEST and max(first.string) <= worst.MOST_PAGES
+    assert first.ratio > 2.5
+    assert first != worst.search("clock", worst.MIN, 4, 4000, seed=4)
+
+
+def test_more_tries_are_never_worse() -> None:
+    ratios = [worst.search("lru", "arc", 4, tries).ratio for tries in (1, 500, 3000)]
+    assert ratios == sorted(ratios)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("clock", "clock"), "same policy"),
+        (("MIN", "clock"), "only be the second"),
+        (("min", "clock"), "write MIN"),
+        (("clock", "vmin"), "write MIN"),
+        (("clock", "nosuch"), "there is no kernel/mm/policy/nosuch.c"),
+        (("clock", "fifo", "--frames", "12"), "1 to 11"),
+        (("clock", "fifo", "--frames", "0"), "1 to 11"),
+        (("clock", "fifo", "--references", "41"), "1 to 40"),
+        (("clock", "fifo", "--set", "clock.nosuch=1"), "no such parameter"),
+        (("clock", "fifo", "--set", "lru.x=1"), "a policy that is compared"),
+    ],
+)
+def test_wrong_words(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = tidemark("worst", *words, cwd=tmp_path)
+    assert done.returncode == USAGE and said in done.stderr and not done.stdout
+
+
+def test_a_policy_with_other_parameters_is_another_policy() -> None:
+    with pytest.raises(LabError, match="same policy"):
+        worst.search("ws", "ws", 4, 10)
+    assert worst.search("ws", "ws", 4, 10, parameters=(["tau_ms=1"], [])).tried == 10
+
+
+def test_what_the_command_says(tmp_path: Path) -> None:
+    told = tidemark("worst", "clock", "fifo", "--tries", 600, "--quiet", cwd=tmp_path)
+    assert told.returncode == 0 and not told.stderr
+    as_json = tidemark("worst", "clock", "fifo", "--tries", 600, "--json", cwd=tmp_path)
+    found = json.loads(as_json.stdout)
+    assert text(found["string"]) == told.stdout.splitlines()[0]
+    assert found["ratio"] == found["faults_a"] / found["faults_b"] > 1
+    assert f"{found['ratio']:.2f} times as many" in told.stdout and "600 strings were tried" in told.stdout
+    again = tidemark("sim", "--vm", "clock", "--frames", 4, "--json", text(found["string"]), cwd=tmp_path)
+    assert json.loads(again.stdout)["faults"] == found["faults_a"]
