@@ -63,10 +63,7 @@ enum vm_touch {
 	VM_TOUCH_DONTNEED, /* madvise(MADV_DONTNEED), or a guard's hint */
 };
 
-enum vm_demote {
-	VM_UNREFERENCE, /* clear the page's referenced flag, and nothing else */
-	VM_DEACTIVATE, /* the same; if it was clear: from the active list to the head of the inactive */
-};
+enum vm_demote { VM_UNREFERENCE, VM_DEACTIVATE };
 
 enum vm_act {
 	VM_EVICT, /* unmap, write if dirty, free */
@@ -153,8 +150,8 @@ struct vm_policy {
 	/* Prints lines for /proc/vm/policy, with seq_printf or with show_u64, whose numbers are also
 	 * in the telemetry. Lists are shown with their lengths, in the order of their heads. */
 	void (*show)(struct seq_file *m);
-	/* A guard's hint in terms of Linux's two lists; accessed bits stay. Only policies with such
-	 * lists have this hook. */
+	/* A guard's hint, for policies with Linux's lists: clear the page's referenced flag, or
+	 * (DEACTIVATE), if it is clear, move an active page to the head of the inactive list. */
 	void (*demote)(struct page *page, enum vm_demote how);
 };
 

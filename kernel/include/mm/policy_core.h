@@ -34,8 +34,6 @@ struct page *policy_call_select(struct vm_scan *scan);
 void policy_call_putback(struct page *page, enum vm_put why);
 void policy_call_evicted(struct page *page, struct page_id to);
 void policy_call_forget(struct page_id id);
-/* Returns false if the policy has no such lists. */
-bool policy_call_demote(struct page *page, enum vm_demote how);
 void policy_call_mm_init(struct mm_struct *mm);
 void policy_call_mm_exit(struct mm_struct *mm);
 u32 policy_call_surplus(struct mm_struct *mm);

@@ -240,14 +240,13 @@ static void twoq_remove(struct page *page, enum vm_out why)
 static void twoq_moved(struct page *page, struct mm_struct *from, struct mm_struct *to)
 {
 	struct twoq_page *p = twoq_data(page);
-	bool young = p->young;
 
 	(void)to;
 	if (!from || page_id_of(page).store <= 1)
 		return;
-	p->young = false;
-	if (page_referenced(page) || young)
+	if (page_referenced(page) || p->young)
 		mark_page_accessed(p);
+	p->young = false;
 }
 
 static struct twoq_page *oldest(struct twoq_lists *l, enum twoq_list list)

@@ -131,8 +131,14 @@ void vm_hint(struct page *page, enum vm_touch touch)
 bool vm_demote(struct page *page, enum vm_demote how)
 {
 	u64 before = policy_timer.cycles;
-	bool has_lists = takes_hints(page) && policy_call_demote(page, how);
 
-	guard_timer.since += policy_timer.cycles - before;
-	return has_lists;
+	if (!vm_policy->demote)
+		return false;
+	if (takes_hints(page)) {
+		hook_enter(&policy_timer, "demote");
+		vm_policy->demote(page, how);
+		hook_leave(&policy_timer);
+		guard_timer.since += policy_timer.cycles - before;
+	}
+	return true;
 }

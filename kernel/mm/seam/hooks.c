@@ -43,16 +43,6 @@ void policy_call_forget(struct page_id id)
 	hook_leave(&policy_timer);
 }
 
-bool policy_call_demote(struct page *page, enum vm_demote how)
-{
-	if (!vm_policy->demote)
-		return false;
-	hook_enter(&policy_timer, "demote");
-	vm_policy->demote(page, how);
-	hook_leave(&policy_timer);
-	return true;
-}
-
 void policy_call_mm_init(struct mm_struct *mm)
 {
 	if (!vm_policy->mm_init)
