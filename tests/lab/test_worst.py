@@ -44,7 +44,11 @@ def test_it_finds_the_worst_of_all_short_strings(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(worst, "MOST_PAGES", 3)
     fifo, clock = (worst.counter(policy, 2, ()) for policy in ("fifo", "clock"))
     every = sorted(
-        {worst.renumbered(pages) for length in range(1, 9) for pages in itertools.product(range(1, 4), repeat=length)}
+        {
+            worst.renumbered(pages, 8)
+            for length in range(1, 9)
+            for pages in itertools.product(range(1, 4), repeat=length)
+        }
     )
     ratios = [(-a / b, len(string)) for string, a, b in zip(every, fifo(every), clock(every))]
     found = worst.search("fifo", "clock", 2, 1500, longest=8)
