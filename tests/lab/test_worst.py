@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
-from tidemark.errors import USAGE, LabError
+from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from tidemark.machine import qemu
+from tidemark.runs import worst_program
 from tidemark.strings import compare, refstrings, vmsim, worst
 
 FRAMES = 3
@@ -104,3 +106,59 @@ def test_what_the_command_says(tmp_path: Path) -> None:
     assert f"{found['ratio']:.2f} times as many" in told.stdout and "600 strings were tried" in told.stdout
     again = tidemark("sim", "--vm", "clock", "--frames", 4, "--json", text(found["string"]), cwd=tmp_path)
     assert json.loads(again.stdout)["faults"] == found["faults_a"]
+
+
+# --- the parameters of a program ---
+
+SWEET = 3000  # the number at which the stand-in for a run has most faults
+
+
+def faults_near(settings: qemu.Settings) -> int:
+    """A stand-in for a run: policy a has most faults at SWEET; above 6,000 a run fails."""
+    _, first, second = settings.run.split()
+    if int(first) > 6000:
+        raise LabError("out of memory", FAILED)
+    return 10 if settings.vm == "b" else max(1, 1000 - abs(int(first) - SWEET)) * int(second)
+
+
+def search(tries: int, seed: int = 1, command: str = "p {100..9000} {1..4}") -> worst_program.Worst:
+    return worst_program.search(command, qemu.Settings(), ("a", "b"), tries, seed)
+
+
+def test_numbers_of_a_program_come_near_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worst_program, "major_faults", faults_near)
+    found = search(60)
+    _, first, second = found.command.split()
+    assert abs(int(first) - SWEET) < 300 and second == "4" and found.ratio > 280
+    assert found.failed > 0 and found.tried == 60
+    assert found == search(60) != search(60, seed=2)
+    assert found.ratio >= search(10).ratio
+
+
+def test_program_that_never_runs_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worst_program, "major_faults", faults_near)
+    with pytest.raises(LabError, match="no try of 3 ran under both policies; the last: out of memory") as caught:
+        search(3, command="p {7000..9000} 1")
+    assert caught.value.code == FAILED
+
+    def missing(settings: qemu.Settings) -> int:
+        raise LabError("qemu is not installed", NO_TOOL)
+
+    monkeypatch.setattr(worst_program, "major_faults", missing)
+    with pytest.raises(LabError, match="qemu is not installed"):
+        search(3)
+
+
+@pytest.mark.parametrize("command", ["thrash 2 1024", "thrash {9..3} 1024", "thrash {0..3}", "thrash {1...3}"])
+def test_workload_without_a_range(command: str, tmp_path: Path) -> None:
+    done = tidemark("worst", "2q", "ws", "--workload", command, cwd=tmp_path)
+    assert done.returncode == USAGE and "--workload" in done.stderr
+
+
+def test_numbers_of_a_program_in_the_kernel(tmp_path: Path) -> None:
+    words = ("--workload", "thrash {4..6} {1500..2500} 2 300", "--mem", "8M", "--swap", "sim:ssd", "--tries", 2)
+    found = json.loads(tidemark("worst", "2q", "ws", *words, "--json", cwd=tmp_path).stdout)
+    run = tidemark("run", found["command"], "--vm", "2q", "--mem", "8M", "--swap", "sim:ssd", cwd=tmp_path)
+    assert f"{found['faults_a']:,} of them major".replace(",", "") in run.stdout.replace(",", "")
+    refused = tidemark("worst", "2q", "nosuch", *words, cwd=tmp_path)
+    assert refused.returncode == USAGE and "no such policy" in refused.stderr

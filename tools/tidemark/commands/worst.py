@@ -11,9 +11,10 @@ import typer
 from tidemark.commands import options
 
 if TYPE_CHECKING:
+    from tidemark.runs import worst_program
     from tidemark.strings.worst import Worst
 
-FRAMES, TRIES = 4, 150_000
+FRAMES, TRIES, TRIES_OF_A_PROGRAM = 4, 150_000, 30
 
 
 def text(found: Worst) -> str:
@@ -28,16 +29,44 @@ def text(found: Worst) -> str:
     )
 
 
+def text_of_program(found: worst_program.Worst) -> str:
+    """The same for a program."""
+    failed = f"; in {found.failed} of them a run failed" if found.failed else ""
+    return (
+        f"{found.command}\n\n{found.a} has {found.faults_a:,} major faults, {found.b} {found.faults_b:,}: "
+        f"{found.ratio:.2f} times as many.\n{found.tried} settings of its numbers were tried (seed {found.seed})"
+        f"{failed}. One run of each is one sample: `tidemark sweep` compares with replicates."
+    )
+
+
 def worst(
     a: Annotated[str, typer.Argument(metavar="A", help="The policy that shall have many faults.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The policy that shall have few; MIN: the least possible.")],
     frames: Annotated[int, typer.Option("--frames", help="Page frames.")] = FRAMES,
     references: Annotated[int, typer.Option("--references", help="The longest string.")] = 40,
-    tries: Annotated[int, typer.Option("--tries", min=1, max=10**8, help="Number of strings to try.")] = TRIES,
+    tries: Annotated[
+        int | None,
+        typer.Option(
+            "--tries",
+            min=1,
+            max=10**8,
+            show_default=f"{TRIES:,}, of a program {TRIES_OF_A_PROGRAM}",
+            help="Number of strings, or of settings of a program, to try.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed searches elsewhere.")] = 1,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="VM.NAME=VALUE", help="A parameter, such as ws.tau_ms=500")
     ] = None,
+    workload: Annotated[
+        str | None,
+        typer.Option("--workload", help='Search the numbers of a program instead: "pattern zipf {1024..12288} 20000".'),
+    ] = None,
+    mem: options.Mem = "16M",
+    swap: options.Swap = options.DEFAULT.swap,
+    cmdline: options.Cmdline = "",
+    timeout: options.Timeout = options.DEFAULT.timeout,
+    image: options.Image = options.DEFAULT.image,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,25 +74,37 @@ def worst(
 
     Example:  tidemark worst clock fifo
 
+    tidemark worst 2q ws --workload "thrash {2..8} {1024..8192} 3 300" --swap sim:ssd
+
     Strings have at most 40 references to at most 12 pages. Of strings with the same ratio of faults the shortest is
     shown. The search takes about a minute on two processors, and finds the same string with the same seed. Both
-    policies run in the simulator, each string from a fresh start, 100 us a reference. --workload, which would search
-    the parameters of a program in the kernel, does not exist.
+    policies run in the simulator, each string from a fresh start, 100 us a reference. With --workload both run a
+    program in the kernel; numbers are drawn for its ranges {LEAST..MOST}, and major faults count. --mem, --swap and
+    the options after it are for that; --frames, --references and --set for strings.
     """
     from tidemark.commands.trace import progress_bar
+    from tidemark.runs import worst_program
     from tidemark.strings import compare
     from tidemark.strings import worst as adversary
 
-    by_policy = compare.parameters_of(set_ or [], [a, b])
+    found: Worst | worst_program.Worst
     with progress_bar("worst", quiet) as progress:
-        found = adversary.search(
-            a,
-            b,
-            frames,
-            tries,
-            seed,
-            (by_policy.get(a, []), by_policy.get(b, [])),
-            references,
-            lambda done, total, best: progress(done, total),
-        )
-    print(json.dumps(asdict(found) | {"ratio": found.ratio}, indent=2) if json_ else text(found))
+        if workload is not None:
+            machine = options.settings([workload], a, mem, swap, cmdline=cmdline, timeout=timeout, image=image)
+            found = worst_program.search(workload, machine, (a, b), tries or TRIES_OF_A_PROGRAM, seed, progress)
+        else:
+            by_policy = compare.parameters_of(set_ or [], [a, b])
+            found = adversary.search(
+                a,
+                b,
+                frames,
+                tries or TRIES,
+                seed,
+                (by_policy.get(a, []), by_policy.get(b, [])),
+                references,
+                lambda done, total, best: progress(done, total),
+            )
+    if json_:
+        print(json.dumps(asdict(found) | {"ratio": found.ratio}, indent=2))
+    else:
+        print(text_of_program(found) if isinstance(found, worst_program.Worst) else text(found))
