@@ -72,7 +72,7 @@ def test_row_is_what_the_simulator_counts() -> None:
 def test_yardsticks_count_as_the_curves_do() -> None:
     pages = policies.short_string()
     known = compare.bounds(policies.Given("short", np.array(pages, np.uint32)), [policies.FRAMES])
-    hits = policies.yardsticks(pages, policies.FRAMES)
+    hits = policies.yardsticks(pages)
     assert {who: [len(pages) - sum(row)] for who, row in hits.items()} == known
 
 
@@ -107,3 +107,10 @@ def test_ten_strings_on_which_a_policy_fails() -> None:
 def test_policies_fail_where_the_guide_says(failure: tuple[str, str, tuple[int, ...], int, int]) -> None:
     a, b, string, *faults = failure
     assert [worst.counter(name, 3, ())([string])[0] for name in (a, b)] == faults
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("failure", failures(), ids=lambda failure: f"{failure[0]}-{failure[1]}")
+def test_the_search_finds_the_strings_of_the_guide(failure: tuple[str, str, tuple[int, ...], int, int]) -> None:
+    a, b, string, *_ = failure
+    assert worst.search(a, b, 3, 12000, longest=12).string == string

@@ -27,6 +27,7 @@ from tidemark.strings import vmsim
 LONGEST, MOST_PAGES, MOST_FRAMES = 40, 12, 11
 KEPT, CHILDREN = 48, 16  # strings kept of a generation, and changed ones of each
 PATIENCE = 25  # generations without a better string, before the search starts again
+CHANGES = ("another reference", "one more", "a part removed", "a part repeated", "the end of another string")
 MIN = "MIN"
 
 String = tuple[int, ...]
@@ -114,21 +115,19 @@ def changed(rng: random.Random, string: String, other: String, longest: int) -> 
     for _ in range(rng.choice((1, 1, 2, 3))):
         at = rng.randrange(len(pages))
         end = rng.randint(at + 1, min(len(pages), at + 8))
-        match rng.randrange(7):
-            case 0:
-                pages[at] = rng.randint(1, MOST_PAGES)
-            case 1:
-                pages.insert(at, rng.randint(1, MOST_PAGES))
-            case 2 if len(pages) > 1:
-                del pages[at]
-            case 3 if end - at < len(pages):
-                del pages[at:end]
-            case 4:
-                pages[at:at] = pages[at:end]
-            case 5:
-                pages[at : at + 1] = [pages[end - 1]]
-            case 6:
-                pages[at:] = other[at:] or pages[at:]
+        page = rng.randint(1, MOST_PAGES)
+        change = rng.choice(CHANGES)
+        if change == "another reference":
+            pages[at] = page
+        elif change == "one more":
+            pages.insert(at, page)
+        elif change == "a part removed":
+            del pages[at:end]
+        elif change == "a part repeated":
+            pages[at:at] = pages[at:end]
+        else:
+            pages[at:] = other[at:]
+        pages = pages or [page]
     return renumbered(pages, longest)
 
 
