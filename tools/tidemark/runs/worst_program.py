@@ -50,7 +50,9 @@ def ranges(command: str) -> list[tuple[int, int]]:
         raise LabError(f"--workload {command}: give a range for a number at least, such as {{1024..8192}}", USAGE)
     for least, most in found:
         if not 0 < least <= most:
-            raise LabError(f"--workload: {{{least}..{most}}} is no range: from a number above 0 to one not less", USAGE)
+            raise LabError(
+                f"--workload: {{{least}..{most}}} is not a range: it goes from a number above 0 to one not less", USAGE
+            )
     return found
 
 
