@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import signal
+import time
 from pathlib import Path
 
 import pytest
-from lab import tidemark
-from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
+from lab import tidemark, tidemark_in_background
+from tidemark.commands.worst import text as text_of
+from tidemark.errors import FAILED, INTERRUPTED, NO_TOOL, USAGE, LabError
 from tidemark.machine import qemu
 from tidemark.runs import worst_program
 from tidemark.strings import compare, refstrings, vmsim, worst
@@ -106,6 +109,20 @@ def test_what_the_command_says(tmp_path: Path) -> None:
     assert f"{found['ratio']:.2f} times as many" in told.stdout and "600 strings were tried" in told.stdout
     again = tidemark("sim", "--vm", "clock", "--frames", 4, "--json", text(found["string"]), cwd=tmp_path)
     assert json.loads(again.stdout)["faults"] == found["faults_a"]
+
+
+def test_command_that_is_stopped_says_what_was_worst(tmp_path: Path) -> None:
+    running = tidemark_in_background("worst", "clock", "fifo", "--tries", 10**7, "--quiet", cwd=tmp_path)
+    time.sleep(8)
+    running.send_signal(signal.SIGINT)
+    said, complained = running.communicate(timeout=30)
+    assert running.returncode == INTERRUPTED and "the worst so far" in complained
+    assert "times as many" in said and "strings were tried (seed 1)" in said
+
+
+def test_command_to_see_it_has_the_parameters() -> None:
+    found = worst.Worst("ws", "fifo", 4, (1, 2), 2, 1, 9, 1)
+    assert text_of(found, ["ws.tau_ms=1"]).endswith('tidemark sim --vm ws --frames 4 --set ws.tau_ms=1 --explain "1 2"')
 
 
 # --- the parameters of a program ---

@@ -81,19 +81,22 @@ def logarithmic(axes: Any) -> None:
     axes.xaxis.set_minor_formatter("")
 
 
+def curve(axes: Any, x: Sequence[float], values: Sequence[Sequence[float]], look: str, colour: str, label: str) -> None:
+    """Draws the medians of the values at each x, with bars from least to most."""
+    middle = [median(some) for some in values]
+    ends = [
+        [m - min(some) for m, some in zip(middle, values)],
+        [max(some) - m for m, some in zip(middle, values)],
+    ]
+    axes.errorbar(x, middle, yerr=ends, fmt=look, ms=3.5, capsize=2, color=colour, label=label)
+
+
 def against(entry: Mapping[str, Any], names: Sequence[str], lines: Sequence[Line], path: Path) -> None:
     """One curve with bars from least to most, and level lines."""
     x, column = entry["x"], entry["column"]
     points = [(row[x], values[column]) for row, values in lines if x in row and values[column]]
-    middle = [median(values) for _, values in points]
-    ends = [
-        [m - min(values) for m, (_, values) in zip(middle, points)],
-        [max(values) - m for m, (_, values) in zip(middle, points)],
-    ]
     figure, axes = canvas(5.5, 3)
-    axes.errorbar(
-        [at for at, _ in points], middle, yerr=ends, fmt="o-", ms=3.5, capsize=2, color=COLOURS[0], label=entry["label"]
-    )
+    curve(axes, *zip(*points), "o-", COLOURS[0], entry["label"])
     level = [(name, values[column]) for name, (row, values) in zip(names, lines) if x not in row and values[column]]
     for (name, values), style in zip(level, ("-", ":")):
         axes.axhline(median(values), color=COLOURS[1] if style == "-" else "#222222", ls=style, label=name)

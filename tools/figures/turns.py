@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 from figures.common import host, in_parallel, spread, table
-from figures.draw import COLOURS, canvas, logarithmic, save
+from figures.draw import COLOURS, canvas, curve, logarithmic, save
 from figures.entries import Figure
 from figures.family import FAMILY, SIDES, Cell, cells, least_s, run_of, turnarounds
 
@@ -45,12 +45,7 @@ def draw(found: Sequence[tuple[str, Sequence[Sequence[float]]]], path: Path) -> 
     """A curve for each cell over the length of turns; `found`: title, values at each length."""
     figure, axes = canvas(6.5, 3.2)
     for (title, values), colour, mark in zip(found, COLOURS, "osD"):
-        middle = [median(some) for some in values]
-        bars = [
-            [m - min(some) for m, some in zip(middle, values)],
-            [max(some) - m for m, some in zip(middle, values)],
-        ]
-        axes.errorbar(TURNS_MS, middle, yerr=bars, fmt=f"{mark}-", ms=3.5, capsize=2, color=colour, label=title)
+        curve(axes, TURNS_MS, values, f"{mark}-", colour, title)
     logarithmic(axes)
     axes.set_yscale("log")
     axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])

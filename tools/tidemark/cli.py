@@ -68,7 +68,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = Modules()  # type: ignore[assignment]  # which needs no changes
+        self.commands = Modules()  # type: ignore[assignment]  # only read
 
 
 app = typer.Typer(

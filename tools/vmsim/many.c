@@ -20,7 +20,6 @@ static void refer_to_all(const u32 *pages, u32 nr, u32 *faults)
 	for (u32 i = 0; i < nr; i++)
 		process_run(pages[i], 1, STEP_NS, 0);
 	*faults = counts.faults;
-	fflush(stdout);
 	_exit(0);
 }
 
@@ -31,14 +30,18 @@ void many_run(void)
 
 	faults = mmap(NULL, sizeof(*faults), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
-	if (faults == MAP_FAILED)
+	if (faults == MAP_FAILED) {
+		perror("mmap");
 		exit(EXIT_USAGE);
+	}
 	while (fread(&nr, sizeof(nr), 1, stdin) == 1) {
 		int status = -1;
 		pid_t pid;
 
-		if (nr > MOST_REFERENCES || fread(pages, sizeof(*pages), nr, stdin) != nr)
+		if (nr > MOST_REFERENCES || fread(pages, sizeof(*pages), nr, stdin) != nr) {
+			fprintf(stderr, "a string is too long, or the input ends within it\n");
 			exit(EXIT_USAGE);
+		}
 		fflush(stdout);
 		pid = fork();
 		if (!pid) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
 FRAMES, TRIES, TRIES_OF_A_PROGRAM = 4, 150_000, 30
 
 
-def text(found: Worst) -> str:
-    """What was found, in words, and the command that shows every decision."""
+def text(found: Worst, parameters: list[str]) -> str:
+    """What was found, in words, and the command that shows every decision of A, which has these parameters."""
     string = " ".join(map(str, found.string))
     times = f"{found.ratio:.2f} times as many" if found.faults_a > found.faults_b else "never more"
-    again = "" if found.a == found.b else f'\ntidemark sim --vm {found.a} --frames {found.frames} --explain "{string}"'
+    words = " ".join([f"--vm {found.a} --frames {found.frames}", *(f"--set {one}" for one in parameters)])
     return (
         f"{string}\n\n{found.a} has {found.faults_a} faults, {found.b} {found.faults_b}: {times}, on "
         f"{len(found.string)} references to {max(found.string)} pages with {found.frames} frames.\n"
-        f"{found.tried:,} strings were tried (seed {found.seed}); a worse one may exist.{again}"
+        f"{found.tried:,} strings were tried (seed {found.seed}); a worse one may exist.\n"
+        f'tidemark sim {words} --explain "{string}"'
     )
 
 
@@ -87,24 +89,31 @@ def worst(
     from tidemark.strings import compare
     from tidemark.strings import worst as adversary
 
-    found: Worst | worst_program.Worst
-    with progress_bar("worst", quiet) as progress:
-        if workload is not None:
-            machine = options.settings([workload], a, mem, swap, cmdline=cmdline, timeout=timeout, image=image)
-            found = worst_program.search(workload, machine, (a, b), tries or TRIES_OF_A_PROGRAM, seed, progress)
-        else:
-            by_policy = compare.parameters_of(set_ or [], [a, b])
-            found = adversary.search(
-                a,
-                b,
-                frames,
-                tries or TRIES,
-                seed,
-                (by_policy.get(a, []), by_policy.get(b, [])),
-                references,
-                lambda done, total, best: progress(done, total),
-            )
-    if json_:
-        print(json.dumps(asdict(found) | {"ratio": found.ratio}, indent=2))
-    else:
-        print(text_of_program(found) if isinstance(found, worst_program.Worst) else text(found))
+    by_policy = compare.parameters_of(set_ or [], [a, b])
+    parameters = by_policy.get(a, []), by_policy.get(b, [])
+    best: Worst | worst_program.Worst | None = None
+
+    def told(found: Worst | worst_program.Worst) -> str:
+        if json_:
+            return json.dumps(asdict(found) | {"ratio": found.ratio}, indent=2)
+        return text_of_program(found) if isinstance(found, worst_program.Worst) else text(found, parameters[0])
+
+    try:
+        with progress_bar("worst", quiet) as progress:
+
+            def live(tried: int, all_tries: int, found: Worst | worst_program.Worst | None) -> None:
+                nonlocal best
+                best = found
+                progress(tried, all_tries)
+
+            if workload is not None:
+                machine = options.settings([workload], a, mem, swap, cmdline=cmdline, timeout=timeout, image=image)
+                best = worst_program.search(workload, machine, (a, b), tries or TRIES_OF_A_PROGRAM, seed, live)
+            else:
+                best = adversary.search(a, b, frames, tries or TRIES, seed, parameters, references, live)
+    except KeyboardInterrupt:
+        if best:
+            print("tidemark: stopped; the worst so far:", file=sys.stderr)
+            print(told(best))
+        raise
+    print(told(best))

@@ -97,7 +97,7 @@ def search(
     policies: tuple[str, str],
     tries: int,
     seed: int = 1,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int, Worst | None], None] = lambda tried, tries, best: None,
 ) -> Worst:
     """The worst numbers of `tries`, under policy A against B, on a machine. Raises LabError for a wrong command, if the
     policies are one, or if no try could be run under both."""
@@ -122,7 +122,7 @@ def search(
             one = Worst(*policies, run, a, b, tried, failed, seed)
             if best is None or one.ratio > best.ratio:
                 best, numbers = one, new
-        progress(tried, tries)
+        progress(tried, tries, best)
     if best is None:
         raise LabError(f"no try of {tries} ran under both policies; the last: {why}", FAILED)
     return replace(best, tried=tries, failed=failed)

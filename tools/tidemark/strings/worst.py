@@ -23,12 +23,12 @@ import numpy as np
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.strings import vmsim
+from tidemark.strings.compare import MIN
 
 LONGEST, MOST_PAGES, MOST_FRAMES = 40, 12, 11
 KEPT, CHILDREN = 48, 16  # strings kept of a generation, and changed ones of each
 PATIENCE = 25  # generations without a better string, before the search starts again
 CHANGES = ("another reference", "one more", "a part removed", "a part repeated", "the end of another string")
-MIN = "MIN"
 
 String = tuple[int, ...]
 Count = Callable[[Sequence[String]], list[int]]
@@ -68,8 +68,8 @@ def least_faults(string: String, frames: int) -> int:
 
 
 def counter(policy: str, frames: int, parameters: Iterable[str]) -> Count:
-    """A function that counts a policy's faults on strings. Raises LabError as vmsim.build, BrokenRule if a string makes
-    the policy break a rule."""
+    """A function that counts a policy's faults on strings. Raises LabError as vmsim.build, and if a string makes the
+    policy break a rule."""
     if policy == MIN:
         return lambda strings: [least_faults(string, frames) for string in strings]
     if policy in vmsim.WITH_FUTURE:
@@ -170,7 +170,7 @@ def search(
     seed: int = 1,
     parameters: tuple[Sequence[str], Sequence[str]] = ((), ()),
     longest: int = LONGEST,
-    progress: Callable[[int, int, Worst], None] = lambda done, tries, best: None,
+    progress: Callable[[int, int, Worst], None] = lambda tried, tries, best: None,
 ) -> Worst:
     """The worst string of A against B that `tries` strings contain. `progress` gets the number tried, of how many, and
     the best. Raises LabError for wrong arguments or a policy that does not compile or breaks a rule.
