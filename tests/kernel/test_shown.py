@@ -125,4 +125,4 @@ def test_what_the_reports_guards_do_is_counted(guard: str) -> None:
     )
     assert max(rows.values()) < 1 << 31, rows
     if guard == "mc64":  # of mc64.pagegrab pages per call
-        assert 0 < rows["pushed"] <= 4096 * rows["calls"]
+        assert 0 < rows["looked"] <= 4096 * rows["calls"]

@@ -87,8 +87,8 @@ struct mm_struct *vm_queued(bool last);
 struct page *vm_next_page(struct mm_struct *mm, struct page *page);
 /* Reports a use of the page, or DONTNEED, to the policy. Not from spare, evicted, forget. */
 void vm_hint(struct page *page, enum vm_touch touch);
-/* Gives a hint in terms of Linux's lists to the policy. Returns false if the policy has no such lists. Not from
- * spare, evicted, forget. */
+/* Gives the policy a hint in the terms of Linux's lists. Returns false if it has no such lists. Not
+ * from spare, evicted, forget. */
 bool vm_demote(struct page *page, enum vm_demote how);
 /* Requests that the page and its neighbours in the store are read after this hook returns, if
  * enough memory is free. Only from tick. Returns false if the queue is full. Ignores files' pages. */

@@ -5,14 +5,14 @@
  *
  * Each call of his patches walked over all pages of a process's file, PAGEGRAB pages at a time
  * under a lock. Here there is no such lock. A walk covers the pages that the policy owns and that
- * the process faulted in: up to NAME.pagegrab, by default 4,096, which is all of them in machines
- * of the size of his; the next call continues where one stopped. NAME.kind=1 selects pages of mapped
- * files, as in his patches, 2 the process's own memory, and 3, the default, both. Pages that are
- * only read and written are unowned.
+ * the process faulted in: up to NAME.pagegrab of them, by default 4,096, which is all in 16 MiB; the
+ * next call continues where one stopped. NAME.kind=1 selects pages of mapped files, as in his
+ * patches, 2 the process's own memory, and 3, the default, both. Pages that are only read and
+ * written are unowned.
  *
  * His patches work on the lists of Linux and their referenced flag, and so do these under 2q, by
- * the hook demote. Other policies have no such lists: instead pages lose their accessed
- * bits, and unused ones are hinted as DONTNEED.
+ * the hook demote. Other policies have no such lists: instead pages lose their accessed bits, and
+ * unused ones are hinted as DONTNEED.
  *
  * His patches act only in kswapd. Here pressure also comes when a process must reclaim memory
  * itself: that is the nearest to his test of the MIN watermark.
@@ -32,7 +32,7 @@ enum { MC_FILE = 1, MC_ANON = 2 };
 
 static u32 kind = MC_FILE | MC_ANON; /* one per guard */
 
-#define MC_ALL 4096 /* pages in a call: all of a process in machines of the size of his */
+#define MC_ALL 4096 /* pages in a call: all of a process in 16 MiB */
 
 #define MC_KIND                                                                                    \
 	{ "kind", &kind, 1, 3, NULL, "pages of: 1 mapped files, 2 anonymous memory, 3 both" }
@@ -40,6 +40,12 @@ static u32 kind = MC_FILE | MC_ANON; /* one per guard */
 static inline bool mc_of_kind(const struct page *page)
 {
 	return kind & (page_is_file(page) ? MC_FILE : MC_ANON);
+}
+
+static inline void mc_unreference(struct page *page)
+{
+	if (!vm_demote(page, VM_UNREFERENCE))
+		page_referenced(page);
 }
 
 /* Works on at most `pages` pages of mm. A call ends at the last page, as his loop did. */

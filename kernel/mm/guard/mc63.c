@@ -32,18 +32,18 @@
 static u32 pagegrab = MC_ALL, only_min;
 
 static const struct vm_param mc63_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
+	{ "pagegrab", &pagegrab, 1, MC_ALL, NULL, "pages looked at in a call" },
 	{ "min", &only_min, 0, 1, NULL, "1: only when free memory is below min" },
 	MC_KIND,
 	{ 0 },
 };
 
-static u64 nr_calls, nr_looked, nr_marked_down;
+static u64 nr_calls, nr_looked;
 
 static void press(struct page *page)
 {
 	nr_looked++;
-	nr_marked_down += vm_demote(page, VM_UNREFERENCE) || page_referenced(page);
+	mc_unreference(page);
 }
 
 static void mc63_pressure(bool min)
@@ -60,7 +60,6 @@ static void mc63_show(struct seq_file *m)
 {
 	show_u64(m, "calls", nr_calls);
 	show_u64(m, "looked", nr_looked);
-	show_u64(m, "marked_down", nr_marked_down);
 }
 
 static const struct vm_guard mc63 = {

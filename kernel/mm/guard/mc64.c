@@ -26,16 +26,16 @@
 static u32 pagegrab = MC_ALL;
 
 static const struct vm_param mc64_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages looked at in a call" },
+	{ "pagegrab", &pagegrab, 1, MC_ALL, NULL, "pages looked at in a call" },
 	MC_KIND,
 	{ 0 },
 };
 
-static u64 nr_calls, nr_pushed;
+static u64 nr_calls, nr_looked;
 
 static void push(struct page *page)
 {
-	nr_pushed++;
+	nr_looked++;
 	if (!vm_demote(page, VM_DEACTIVATE) && !page_referenced(page))
 		vm_hint(page, VM_TOUCH_DONTNEED);
 }
@@ -54,7 +54,7 @@ static void mc64_pressure(bool min)
 static void mc64_show(struct seq_file *m)
 {
 	show_u64(m, "calls", nr_calls);
-	show_u64(m, "pushed", nr_pushed);
+	show_u64(m, "looked", nr_looked);
 }
 
 static const struct vm_guard mc64 = {

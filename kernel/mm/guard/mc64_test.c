@@ -31,7 +31,7 @@ static void start(void)
 		twoq_data(&mem_map[pfn])->referenced = pfn % 2;
 	}
 	pagegrab = MC_ALL;
-	nr_pushed = 0;
+	nr_looked = 0;
 }
 
 /* Frames from .. to have been looked at once. Their accessed bits stay. */
@@ -44,7 +44,7 @@ static void expect_pushed(u32 from, u32 to)
 		EXPECT_EQ(twoq_data(&mem_map[pfn])->referenced, !looked_at && pfn % 2);
 		EXPECT(page_test(&mem_map[pfn], PG_young));
 	}
-	EXPECT_EQ(nr_pushed, to - from);
+	EXPECT_EQ(nr_looked, to - from);
 }
 
 /* The page that was pushed last is at the head of the inactive list. */

@@ -12,8 +12,8 @@
  * of memory in vain. A dirty page is in vain: it is sent to be written, and free only later. Here a
  * dirty page counts as success when it is sent, and the priority rarely falls. So the guards count
  * pages that scans look at (each scan asks whether a page is spared; none is): after n dirty ones
- * in a row the priority is the lowest p, from 12 down, with n >= frames / 2^p for all above it, or
- * that of the scan, if that is lower.
+ * in a row the priority has fallen to the largest p for which n is at most frames / 2^p, or to that
+ * of the scan, if that is lower.
  *
  * Three counters show why little may happen. `calm` counts faults at which the priority was not low
  * enough, `alone` faults at which the run queue was empty, and `lowest` is the lowest priority
@@ -32,7 +32,7 @@
 static u32 pagegrab, below; /* each guard has its own values */
 
 static const struct vm_param mc_params[] = {
-	{ "pagegrab", &pagegrab, 1, 4096, NULL, "pages in a call" },
+	{ "pagegrab", &pagegrab, 1, MC_ALL, NULL, "pages in a call" },
 	{ "below", &below, 0, 13, NULL, "acts when the priority of the last scan is below this" },
 	MC_KIND,
 	{ 0 },
@@ -40,7 +40,6 @@ static const struct vm_param mc_params[] = {
 
 static int last_priority = 12, lowest = 12;
 static u64 nr_calm, nr_alone, nr_acted, nr_pages;
-
 static u32 nr_dirty; /* pages looked at since the last clean one */
 
 /* Returns the priority that kswapd reaches in Linux after this number of dirty pages. */
