@@ -16,10 +16,11 @@
  * resident, is not such a fault. A process that does not fault keeps what it has, even if it no
  * longer needs it, and a process that moves from phase to phase grows in between.
  *
- * Different from the paper: a hook called from a fault must be short. So the pages are examined at
- * the first tick after the late fault, not in the fault, and leave then (->surplus). Bits are
- * cleared only when a process shrinks, as in textbooks. So "not used" means since the process last
- * shrank; clearing them at each fault would need a walk at each fault.
+ * Different from the paper: a hook called from a fault must be short. So the pages are examined, and
+ * their bits cleared, not in the fault but at the first tick after it. If the fault was late, the
+ * unused pages leave then (->surplus). "Not used" means: not between the first tick after the
+ * previous fault and the first tick after this one. A page used only in the few milliseconds between
+ * the previous fault and its tick is therefore lost. Several faults between two ticks share a walk.
  *
  * If no frame is free and no process shrinks, the paper stops a process. Here the hand of a CLOCK
  * over the pages of all processes gives up one, and load control is left to guards (mm/guard.h).
@@ -35,7 +36,7 @@ struct pff_page {
 	struct list_head node;   /* on the circle, or on `leaving` */
 	struct list_head of_set; /* on its process's list; an empty list: of no process */
 	bool leaving;
-	bool used_set;  /* used since its process last shrank */
+	bool used_set;  /* used since the first tick after its process's last fault */
 	bool used_hand; /* used since the hand last passed it */
 };
 POLICY_PAGE_FITS(struct pff_page);
@@ -44,7 +45,8 @@ struct pff_mm {
 	struct list_head set; /* pages of the process, oldest first */
 	u32 nr, nr_leaving;
 	u32 fault_us; /* low bits of the virtual time of the last fault */
-	bool shrink;  /* that fault was late */
+	bool faulted; /* since the last tick */
+	bool late;    /* and one of these faults was late */
 };
 POLICY_MM_FITS(struct pff_mm);
 
@@ -174,9 +176,10 @@ static void note_fault(struct mm_struct *mm)
 	u32 now_us = mm_vtime(mm) / 1000;
 
 	if (now_us - m->fault_us > interval_ms * 1000) {
-		m->shrink = true;
+		m->late = true;
 		nr_late++;
 	}
+	m->faulted = true;
 	m->fault_us = now_us;
 }
 
@@ -266,23 +269,26 @@ static void pff_putback(struct page *page, enum vm_put why)
 	enlist(page);
 }
 
-static void shrink(struct mm_struct *mm)
+/* Clears the bits of a process that has faulted; after a late fault the unused pages leave. */
+static void examine(struct mm_struct *mm)
 {
+	struct pff_mm *m = pff_mm(mm);
 	struct pff_page *p;
 
-	pff_mm(mm)->shrink = false;
-	list_for_each_entry(p, &pff_mm(mm)->set, of_set) {
+	list_for_each_entry(p, &m->set, of_set) {
 		struct page *page = policy_page_of(p);
 
 		look(page);
-		set_leaving(page, !p->used_set);
+		if (m->late)
+			set_leaving(page, !p->used_set);
 		p->used_set = false;
 	}
+	m->faulted = m->late = false;
 }
 
 static bool pff_tick(void)
 {
-	for_each_pff(mm) if (pff_mm(mm)->shrink) shrink(mm);
+	for_each_pff(mm) if (pff_mm(mm)->faulted) examine(mm);
 	return false;
 }
 

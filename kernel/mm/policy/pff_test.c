@@ -47,6 +47,24 @@ KTEST(pff, late_fault_makes_unused_pages_leave)
 	core_stop();
 }
 
+/* Page 0 is used before the early fault only, page 1 after it as well. */
+KTEST(pff, late_fault_takes_what_was_not_used_since_the_fault_before)
+{
+	struct mm_struct *mm = begin(2);
+
+	late_fault(&mem_map[2], mm);
+	page_set(&mem_map[0], PG_young);
+	page_set(&mem_map[1], PG_young);
+	core_insert(&mem_map[3], mm, VM_IN_FAULT, (struct page_id){ 0 });
+	pff_tick();
+	EXPECT_EQ(pff_surplus(mm), 0);
+	page_set(&mem_map[1], PG_young);
+	late_fault(&mem_map[4], mm);
+	EXPECT_EQ(pff_surplus(mm), 3);
+	EXPECT(!pff_data(&mem_map[1])->leaving && !pff_data(&mem_map[4])->leaving);
+	core_stop();
+}
+
 KTEST(pff, fault_is_late_after_more_than_the_interval)
 {
 	struct mm_struct *mm = begin(1);
@@ -89,7 +107,7 @@ KTEST(pff, counts_from_zero_when_it_is_switched_on_again)
 	core_stop();
 }
 
-/* Page 0 was used since the process shrank; page 1 was not, and leaves. */
+/* Page 0 was used since the last fault; page 1 was not, and leaves. */
 KTEST(pff, page_that_moves_keeps_its_uses_and_leaves_all_the_same)
 {
 	struct mm_struct *mm = begin(2), *heir = core_mm_new();

@@ -1,6 +1,7 @@
-"""Sampled LRU: five pages are drawn at random, and the one whose last observed use is oldest is evicted (K. Psounis and
-B. Prabhakar, A randomized web-cache replacement scheme, INFOCOM 2001; Redis). A page is observed when it arrives, and
-when it is drawn and its accessed bit, which is then cleared, is set.
+"""Sampled LRU: pages are drawn at random, and the page whose last observed use is oldest, of those drawn and of those
+kept from earlier draws, is evicted (K. Psounis and B. Prabhakar, A randomized web-cache replacement scheme, INFOCOM
+2001; Redis). A page is observed when it arrives, and when it is a candidate and its accessed bit, which is then
+cleared, is set. As many of the drawn pages as have room, the oldest, are kept for the next time.
 
 The random numbers are those of the policy: SplitMix64 over a counter, scaled to the number of pages. The pages have
 numbers, and the last page fills the gap of an evicted page.
@@ -14,7 +15,7 @@ RELATIVE = "random"
 DIFFERS = ("1-6 1-6 1-6", 4)
 MIXED = True
 STEP_NS = 300_000
-SAMPLE, SEED = 5, 1
+SAMPLE, KEPT, SEED = 16, 16, 1
 STEP = 0x9E3779B97F4A7C15
 WORD = (1 << 64) - 1
 
@@ -31,8 +32,9 @@ class Model:
 
     def __init__(self, frames: int, sample: int = SAMPLE) -> None:
         self.frames, self.sample = frames, sample
+        self.kept: list[int] = []
         self.pages: list[int] = []
-        self.seen: dict[int, int] = {}  # ms
+        self.seen: dict[int, int] = {}  # ns
         self.used: set[int] = set()
         self.mapped: set[int] = set()
         self.now = 0
@@ -45,11 +47,11 @@ class Model:
             if len(self.pages) == self.frames:
                 gone = [self.take()]
             self.pages.append(page)
-            self.seen[page] = self.now // 1_000_000
+            self.seen[page] = self.now
         elif kind & BY_CALL:  # the kernel learns of it at once
-            self.seen[page] = self.now // 1_000_000
+            self.seen[page] = self.now
         elif page not in self.mapped:  # and of the fault that maps it, which leaves the bit clear
-            self.seen[page] = self.now // 1_000_000
+            self.seen[page] = self.now
             self.used.discard(page)
         else:
             self.used.add(page)
@@ -63,14 +65,39 @@ class Model:
         self.counter = self.counter + STEP & WORD
         return self.pages[(mix64(self.counter + (SEED << 32) & WORD) >> 32) * len(self.pages) >> 32]
 
+    def observe(self, page: int) -> None:
+        """Reads and clears the page's accessed bit."""
+        if page in self.used:
+            self.seen[page] = self.now
+            self.used.remove(page)
+
+    def keep(self, page: int) -> None:
+        """Keeps the page as a candidate, in the place of the youngest if that one is younger."""
+        if page in self.kept:
+            return
+        if len(self.kept) < KEPT:
+            self.kept.append(page)
+            return
+        youngest = max(self.kept, key=lambda other: self.seen[other])  # the first of them
+        if self.seen[page] < self.seen[youngest]:
+            self.kept[self.kept.index(youngest)] = page
+
     def take(self) -> int:
         """Evicts a page, and returns it."""
-        drawn = [self.draw() for _ in range(self.sample)]
-        for page in self.used.intersection(drawn):
-            self.seen[page] = self.now // 1_000_000
-        self.used.difference_update(drawn)
+        drawn = []
+        for _ in range(self.sample):
+            drawn.append(self.draw())
+            self.observe(drawn[-1])
+            self.keep(drawn[-1])
         gone = min(drawn, key=lambda page: self.seen[page])  # the first of them
-        self.pages[self.pages.index(gone)] = self.pages[-1]
-        self.pages.pop()
+        for page in self.kept:
+            if self.seen[page] < self.seen[gone]:
+                self.observe(page)
+                if self.seen[page] < self.seen[gone]:
+                    gone = page
+        for pages in (self.pages, self.kept):
+            if gone in pages:
+                pages[pages.index(gone)] = pages[-1]
+                pages.pop()
         self.mapped.discard(gone)
         return gone

@@ -1,10 +1,11 @@
-"""PFF: a fault more than T after the previous one makes the process lose the pages that it has not used since it last
-lost pages; after any other fault it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement algorithm,
-AFIPS FJCC 1972).
+"""PFF: a fault more than T after the previous one makes the process lose the pages that it has not used since that
+previous fault; after any other fault it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement
+algorithm, AFIPS FJCC 1972).
 
-The pages are evicted at the first tick after the late fault. If no frame is free, the hand of a clock gives one, with
-its own view of uses: a use seen by one observer is not hidden from the other. A page that has just arrived counts as
-used when its process shrinks, but not for the hand. Only the hand considers pages that a system call brought in.
+The pages are evicted at the first tick after the late fault, and a page counts as used if the process used it after
+the first tick after the previous fault. If no frame is free, the hand of a clock gives one, with its own view of uses:
+a use seen by one observer is not hidden from the other. A page that has just arrived counts as used at the first tick
+after its arrival, but not for the hand. Only the hand considers pages that a system call brought in.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Model:
         self.used_for_set: set[int] = set()
         self.used_for_hand: set[int] = set()
         self.last_fault = 0
-        self.late = False
+        self.faulted = self.late = False
 
     def refer(self, page: int, kind: int) -> tuple[bool, list[int]]:
         """Was the page in memory, and which pages are evicted for it, and at the tick that may follow?"""
@@ -40,8 +41,8 @@ class Model:
             self.used_for_hand.add(page)
         self.used_for_set.add(page)
         self.now += 1
-        if self.now % TICK == 0 and self.late:
-            gone += self.shrink()
+        if self.now % TICK == 0 and self.faulted:
+            gone += self.examine()
         return found, gone
 
     def fault(self, page: int, by_call: bool) -> list[int]:
@@ -51,6 +52,7 @@ class Model:
         if not by_call:
             self.set.append(page)
             self.late |= self.now - self.last_fault > INTERVAL
+            self.faulted = True
             self.last_fault = self.now
         return gone
 
@@ -68,12 +70,12 @@ class Model:
         if page in self.set:
             self.set.remove(page)
 
-    def shrink(self) -> list[int]:
-        """Evicts the pages that have not been used."""
-        gone = [page for page in self.set if page not in self.used_for_set]
+    def examine(self) -> list[int]:
+        """Evicts the pages that have not been used, if a fault was late. From now on no page counts as used."""
+        gone = [page for page in self.set if page not in self.used_for_set] if self.late else []
         for page in gone:
             self.drop(page)
             self.used_for_hand.discard(page)
         self.used_for_set = set()
-        self.late = False
+        self.faulted = self.late = False
         return gone
