@@ -176,6 +176,10 @@
 	M(u32,  wss,     LEVEL,   "pages", c->wss, \
 	  "working-set size: anonymous pages used in the last `wss_tau_ms` (1000) of its virtual time, and " \
 	  "file pages used since the last sample") \
+	M(u32,  fresh,   LEVEL,   "pages", c->fresh, \
+	  "of `nap`, the anonymous pages that were not used in the `wss_tau_ms` before") \
+	M(u32,  phases,  COUNTER, "", c->nr_phases, \
+	  "phases begun: samples with 16 fresh pages or more, a quarter of `nap` or more, after one without") \
 	M(u32,  swap,    LEVEL,   "pages", c->swapents, "its page-table entries that name a swap slot") \
 	M(u64,  minflt,  COUNTER, "", t->nr_minflt, "faults without a read that the process started") \
 	M(u64,  majflt,  COUNTER, "", t->nr_majflt, "faults with such a read") \

@@ -10,13 +10,14 @@
 #include "lab.h"
 
 #define HELP                                                                                       \
-	"usage: phase TOTAL_KB WINDOW_KB PHASES REFS [--seed N]\n"                                 \
+	"usage: phase TOTAL_KB WINDOW_KB PHASES REFS [--stray N] [--seed N]\n"                     \
 	"Fill an array of TOTAL_KB KiB, then make PHASES times REFS random references\n"           \
-	"inside a window of WINDOW_KB KiB that moves after each phase.\n"
+	"inside a window of WINDOW_KB KiB that moves after each phase. One reference in N\n"       \
+	"(a power of two, by default 64; 0: none) goes anywhere in the array.\n"
 
-enum { DEFAULT_SEED = 88172645, WRITTEN_WORD = 7 };
+enum { DEFAULT_SEED = 88172645, WRITTEN_WORD = 7, MAX_STRAY = 1 << 30 };
 
-static uint32_t nr_pages, window, random_state;
+static uint32_t nr_pages, window, stray_mask, random_state;
 
 static uint32_t run_phase(void *array, uint32_t first, uint32_t refs)
 {
@@ -24,7 +25,7 @@ static uint32_t run_phase(void *array, uint32_t first, uint32_t refs)
 
 	for (uint32_t r = 0; r < refs; r++) {
 		uint32_t x = lab_random(&random_state);
-		bool stray = x % 64 == 0, writes = (x >> 6) % 4 == 0;
+		bool stray = (x & stray_mask) == 0, writes = (x >> 6) % 4 == 0;
 		uint32_t page = stray ? (x >> 6) % nr_pages : first + (x >> 6) % window;
 
 		corrupt += *lab_at(array, page, 0) != page;
@@ -32,6 +33,16 @@ static uint32_t run_phase(void *array, uint32_t first, uint32_t refs)
 			*lab_at(array, page, WRITTEN_WORD) = x;
 	}
 	return corrupt;
+}
+
+/* Returns N - 1, or all ones for 0: no random number is 0. */
+static uint32_t mask_of(uint32_t stray)
+{
+	if (stray & (stray - 1)) {
+		warn_user("--stray takes a power of two, or 0");
+		exit(2);
+	}
+	return stray - 1;
 }
 
 int main(int argc, char **argv)
@@ -43,6 +54,7 @@ int main(int argc, char **argv)
 
 	help_if_asked(argc, argv, HELP);
 	random_state = lab_seed(&argc, argv, DEFAULT_SEED);
+	stray_mask = mask_of(lab_option(&argc, argv, "--stray", 0, MAX_STRAY, 64));
 	lab_operands(argc, argv, 4, 4, HELP);
 	nr_pages = lab_pages(argv, 1, "TOTAL_KB");
 	window = lab_pages(argv, 2, "WINDOW_KB");

@@ -67,6 +67,9 @@ struct mm_counters {
 	u64 nr_refault;
 	u32 nap; /* pages accessed in the last sampling interval */
 	u32 wss; /* pages used in the last tau of virtual time, as of the last sample */
+	u32 fresh; /* of nap, the anonymous pages that were not in the working set */
+	u32 nr_phases; /* changes of locality */
+	bool changing; /* the last sampling interval belongs to such a change */
 	u64 sampled_cycles; /* cycles its task had run when nap and wss were sampled */
 };
 

@@ -141,6 +141,7 @@ struct page *swap_add_frame(u32 slot, gfp_t gfp)
 	page->flags |= 1u << PG_anon | 1u << PG_locked;
 	page->owner = NULL;
 	page->family = NULL;
+	page->used_vt = 0;
 	swap_cache_add(page, slot);
 	page_put(page);
 	return page;

@@ -35,6 +35,7 @@ static inline struct page *alloc_anon(struct vm_area_struct *vma, gfp_t extra)
 	}
 	page->flags |= 1u << PG_anon | 1u << PG_uptodate | (u32)locked << PG_mlocked;
 	page->owner = NULL;
+	page->used_vt = 0;
 	return page;
 }
 

@@ -73,6 +73,8 @@ class Procs(TypedDict):
     rss: int
     nap: int
     wss: int
+    fresh: int
+    phases: int
     swap: int
     minflt: int
     majflt: int
@@ -396,6 +398,8 @@ MEMBERS: dict[str, Member] = {
     "sample.procs.rss": Member("u32", "LEVEL", "pages", "resident pages"),
     "sample.procs.nap": Member("u32", "LEVEL", "pages", "pages accessed since the last sample"),
     "sample.procs.wss": Member("u32", "LEVEL", "pages", "working-set size: anonymous pages used in the last `wss_tau_ms` (1000) of its virtual time, and file pages used since the last sample"),
+    "sample.procs.fresh": Member("u32", "LEVEL", "pages", "of `nap`, the anonymous pages that were not used in the `wss_tau_ms` before"),
+    "sample.procs.phases": Member("u32", "COUNTER", "", "phases begun: samples with 16 fresh pages or more, a quarter of `nap` or more, after one without"),
     "sample.procs.swap": Member("u32", "LEVEL", "pages", "its page-table entries that name a swap slot"),
     "sample.procs.minflt": Member("u64", "COUNTER", "", "faults without a read that the process started"),
     "sample.procs.majflt": Member("u64", "COUNTER", "", "faults with such a read"),
