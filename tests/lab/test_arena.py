@@ -124,6 +124,15 @@ def test_rows_are_ordered_by_time_over_the_best_of_each_column() -> None:
     assert [m.line.column for m in group.maps] == ["faults_over_min", "time_over_ideal", "hooks_percent"]
 
 
+def test_fairness_and_wakes_have_maps_if_a_command_has_them() -> None:
+    """A place without the number says why."""
+    several = [replace(cell(vm, 2), numbers=cell(vm, 2).numbers | {"worst_over_mean": 1.5}) for vm in "xy"]
+    group = policies(*several, *(cell(vm, 3, run="b") for vm in "xy"))
+    assert [m.line.column for m in group.maps][2:] == ["worst_over_mean", "hooks_percent"]
+    assert group.maps[2].spots["x", "a"].middle == 1.5
+    assert group.maps[2].spots["x", "b"].why == "a single job"
+
+
 def test_middle_is_the_median_and_the_claim_against_the_best_is_one_of_all_pairs() -> None:
     """Six pairs of contestants, and so nine replicates: x is the best, y level with it, z slower, of w it is not known,
     since its range contains that of x."""

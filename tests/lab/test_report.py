@@ -154,10 +154,12 @@ def test_throughput_counts_the_commands_children_that_ended_well() -> None:
     numbers = summary.measured(stream(exits=ended))
     assert numbers["turnaround_s"] == 4 and numbers["throughput_per_s"] == 0.5
     assert numbers["mean_turnaround_s"] == pytest.approx(1.5)
+    assert numbers["worst_over_mean"] == pytest.approx(2 / 1.5)
 
 
 def test_a_command_without_children_is_its_own_job() -> None:
-    assert summary.measured(stream(exits=[exited(5, 500_000)]))["throughput_per_s"] == 2
+    numbers = summary.measured(stream(exits=[exited(5, 500_000)]))
+    assert numbers["throughput_per_s"] == 2 and "worst_over_mean" not in numbers
 
 
 # --- figures of runs -------------------------------------------------------------------------------------------------

@@ -27,6 +27,12 @@ GUARD, NONE = "guard", "none"
 RATIO_STEPS = (1.1, 1.25, 1.5, 2, 4, 10)
 PERCENT_STEPS = (5, 10, 20, 30, 45, 60)
 NO_TIME = 1e9
+OF_SOME = ("worst_over_mean", "wake_p99_ms")  # a group has these maps only if a command has the number
+NO_VALUE = {
+    "faults_over_min": "no MIN: several processes, or not recorded",
+    "worst_over_mean": "a single job",
+    "wake_p99_ms": "no interactive process",
+}
 # (upper limit of the number, digits behind the point, suffix, divisor) of `number`.
 WRITTEN = (
     (9.995, 2, "", 1), (99.95, 1, "", 1), (999.5, 0, "", 1), (9.95e3, 1, "k", 1e3), (999.5e3, 0, "k", 1e3),
@@ -168,7 +174,7 @@ def why(runs: Sequence[Cell], name: str) -> str:
     told = [run.why for run in runs if run.why]
     told += ["a rule was broken, and the policy replaced" for run in runs if run.numbers.get("policy_violations")]
     if not told and not any(name in run.numbers for run in runs):
-        told = ["no MIN: several processes, or not recorded" if name == "faults_over_min" else "no ideal cell"]
+        told = [NO_VALUE.get(name, "no ideal cell")]
     return next(iter(told), "")
 
 
@@ -220,7 +226,8 @@ def group(name: str, title: str, of: str, first: str, cells: Sequence[Cell]) -> 
         runs[str(row), str(column)].append(cell)
     bounded = any("faults_over_min" in cell.numbers for cell in cells)
     left_out = "faults_over_ideal" if bounded else "faults_over_min"
-    maps = [mapped(line, runs) for line in ARENA.lines if line.column != left_out]
+    absent = {left_out} | {name for name in OF_SOME if not any(name in cell.numbers for cell in cells)}
+    maps = [mapped(line, runs) for line in ARENA.lines if line.column not in absent]
     return Group(name, title, of, in_order(named.values(), maps[1], columns), columns, maps, runs)
 
 

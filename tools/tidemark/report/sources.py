@@ -142,7 +142,7 @@ def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:
     except LabError as error:
         return Cell(name, by_parameter(factors), {}, str(error))
     why, settings = how_it_ended(result.meta), settings_of(result)
-    numbers = {} if why else summary.measured(data)
+    numbers = {} if why else summary.measured_result(result, data)
     verdict = "" if why else story.verdict(data)
     return Cell(name, by_parameter(factors | settings), numbers, why, written_out(settings), verdict=verdict)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
@@ -129,6 +130,7 @@ def measured(data: Telemetry) -> dict[str, float]:
     turnaround_s     of the command: the longest of its processes', creation to end (it waits for its children)
     mean_turnaround_s, throughput_per_s   of the jobs: all processes but the command itself, if it has children;
                      throughput is jobs that ended with status 0 over the command's turnaround
+    worst_over_mean  the longest turnaround of the jobs over their mean, if there are two jobs or more
     free_pages       at boot: an upper bound of what a policy can use
     held_pages       the policy's pages, which are of files, at the end, when the command's processes are gone
     thrashing_s      how long the run thrashed (tidemark.telemetry.thrashing)
@@ -156,9 +158,19 @@ def measured(data: Telemetry) -> dict[str, float]:
         jobs = [record for record in data.exits if record is not command] or [command]
         whole_s = story.turnaround_s(data)
         numbers["turnaround_s"] = whole_s
-        numbers["mean_turnaround_s"] = mean(record["turnaround_us"] for record in jobs) / 1e6
+        turnarounds = [record["turnaround_us"] for record in jobs]
+        numbers["mean_turnaround_s"] = mean(turnarounds) / 1e6
+        if len(jobs) > 1:
+            numbers["worst_over_mean"] = max(turnarounds) / mean(turnarounds)
         numbers["throughput_per_s"] = sum(record["status"] == 0 for record in jobs) / whole_s if whole_s else 0.0
     return numbers
+
+
+def measured_result(result: Result, data: Telemetry) -> dict[str, float]:
+    """`measured`, and wake_p99_ms if the command is `interactive`: it writes its spread of wakes to the console."""
+    console = result.console_path.read_text("ascii", "replace") if result.console_path.exists() else ""
+    wake = re.search(r"^R interactive_wake .* p99=([\d.]+)", console, re.M)
+    return measured(data) | ({"wake_p99_ms": float(wake[1]) / 1000} if wake else {})
 
 
 def of(telemetry: Telemetry) -> dict[str, Any]:

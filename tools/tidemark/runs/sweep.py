@@ -129,7 +129,7 @@ def row(
 def numbers_of(result: results.Result) -> dict[str, float]:
     """The run in numbers; empty if its telemetry is incomplete."""
     try:
-        return summary.measured(result.telemetry())
+        return summary.measured_result(result, result.telemetry())
     except stream.TelemetryError:
         return {}
 

@@ -129,6 +129,18 @@ ARENA = Plot(
             axis="time over ideal",
         ),
         Line(
+            "worst_over_mean",
+            unit="×",
+            formula="the longest turnaround of the jobs / their mean; of commands with two jobs or more",
+            axis="worst over mean turnaround",
+        ),
+        Line(
+            "wake_p99_ms",
+            unit="ms",
+            formula="99th of 100 wakes of `interactive`, from the end of its sleep to the end of its work",
+            axis="interactive wake, p99, ms",
+        ),
+        Line(
             "hooks_percent",
             unit="%",
             formula="(`policy_us` + `guard.us`) / (time − `idle_us`), of the whole run",
