@@ -131,6 +131,12 @@ __attribute__((weak)) void vm_prepage(struct mm_struct *mm)
 	(void)mm;
 }
 
+/* Weak, for tests of guards that keep the demand elsewhere. */
+__attribute__((weak)) u32 mm_demand(struct mm_struct *mm)
+{
+	return mm->demand;
+}
+
 u32 mm_rss(struct mm_struct *mm)
 {
 	u32 n = 0;

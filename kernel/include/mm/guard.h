@@ -69,8 +69,6 @@ struct vm_guard {
 
 /* What a guard may call, in addition to the functions of mm/policy.h. */
 
-/* Memory allocation demand of mm in pages: what the process has allocated, resident or not. */
-u32 mm_demand(struct mm_struct *mm);
 /* Pages of mm that hold something: those resident and those in the swap area. */
 u32 mm_touched(struct mm_struct *mm);
 /* The PID of mm's process; 0: it has no process yet. */

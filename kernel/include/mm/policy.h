@@ -203,6 +203,8 @@ u64 vm_now(void);
 u64 mm_vtime(struct mm_struct *mm);
 /* Is the process blocked on something other than paging or admission: a pipe, a child, a timer? */
 bool mm_sleeps(struct mm_struct *mm);
+/* Memory allocation demand of mm in pages: what the process has allocated, resident or not. */
+u32 mm_demand(struct mm_struct *mm);
 /* Resident pages of a process. Frames available to programs: in use or free for use. */
 u32 mm_rss(struct mm_struct *mm);
 u32 vm_frames(void);

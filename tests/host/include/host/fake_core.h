@@ -18,6 +18,7 @@ struct mm_struct {
 	u64 guard[GUARD_MM_SIZE / 8]; /* of the guard under test */
 	struct list_head all;
 	u64 vtime_ns;
+	u32 demand;  /* mm_demand(), pages */
 	bool sleeps; /* sleeps voluntarily */
 };
 

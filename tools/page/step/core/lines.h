@@ -28,6 +28,7 @@ void step_ghosts(const struct ghosts *ghosts);
 #define vm_now(...) (STEP_AT, vm_now(__VA_ARGS__))
 #define mm_vtime(...) (STEP_AT, mm_vtime(__VA_ARGS__))
 #define mm_sleeps(...) (STEP_AT, mm_sleeps(__VA_ARGS__))
+#define mm_demand(...) (STEP_AT, mm_demand(__VA_ARGS__))
 #define mm_rss(...) (STEP_AT, mm_rss(__VA_ARGS__))
 #define vm_frames(...) (STEP_AT, vm_frames(__VA_ARGS__))
 #define vm_slots(...) (STEP_AT, vm_slots(__VA_ARGS__))

@@ -42,7 +42,7 @@ COMPARING = words("memcmp strlen strcmp strncmp")
 MEMORY = words("kmalloc kzalloc kfree")
 SEAM = words("""
     max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
-    mm_vtime mm_sleeps mm_rss vm_frames vm_next_mm vm_prepage vm_tick_after
+    mm_vtime mm_sleeps mm_demand mm_rss vm_frames vm_next_mm vm_prepage vm_tick_after
 """)
 # Symbols that a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere. Not all
 # symbols of the sanitizers: some print any text, where the program itself prints the results of the student's code.
@@ -57,7 +57,7 @@ STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini
 SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099")
 TWIN = "__odr_asan."  # before a global variable's name: a second symbol with which duplicates are detected
 THUNKS = tuple(f"__x86.get_pc_thunk.{register}" for register in ("ax", "bx", "cx", "dx", "si", "di", "bp"))
-GUARDS = words("mm_demand mm_touched mm_pid vm_idle guard_mm")
+GUARDS = words("mm_touched mm_pid vm_idle guard_mm")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING | COMPARING,
     "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,
