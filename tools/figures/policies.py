@@ -165,7 +165,7 @@ def legend(kinds: Iterable[str]) -> Iterator[str]:
 
 def counted(name: str, hits: Sequence[bool], y: float, kind: str) -> Iterator[str]:
     """A row of the table below the map: hits in each part, and in total."""
-    yield text(LEFT - 6, y, name, f"right {kind}")
+    yield text(LEFT - 6, y, name, f"right {kind}") if len(name) < 8 else text(2, y, name, kind)
     start = 0
     for part in parts():
         end = start + len(part.pages)
