@@ -20,7 +20,7 @@ OFTEN = random.Random(1)
 REFERENCES = [page for new in range(1000) for page in (OFTEN.randrange(40), OFTEN.randrange(40), 1000 + new)]
 REFERENCES += [100 + at % 80 for at in range(8000)]
 STRING = refstrings.find(" ".join(map(str, REFERENCES)))
-FORBIDDEN = ("random", "clock2q", "sieve", "useonce")
+FORBIDDEN = ("random", "clock2q", "halflife", "sieve", "useonce")
 ALLOWED = [name for name in vmsim.policies() if name not in (*FORBIDDEN, "fifo")]
 
 
@@ -64,6 +64,12 @@ def test_clock2q_has_too_few_ghosts() -> None:
     assert model_faults("clock2q") == few
     assert library_faults(libcachesim.Clock2QPlus(FRAMES, ghost_size_ratio=0.5)) == few
     assert library_faults(libcachesim.Clock2QPlus(FRAMES, ghost_size_ratio=0.75)) == enough
+
+
+def test_halflife_is_fifo_until_a_page_is_old() -> None:
+    found = faults("halflife")
+    assert [found] == documented("halflife")
+    assert found == faults("fifo") != faults("halflife", "halflife.half_life_ms=25")
 
 
 def test_sieves_hand_does_not_come_round() -> None:
