@@ -19,8 +19,9 @@ FRAMES = 100
 OFTEN = random.Random(1)
 REFERENCES = [page for new in range(1000) for page in (OFTEN.randrange(40), OFTEN.randrange(40), 1000 + new)]
 REFERENCES += [100 + at % 80 for at in range(8000)]
+SHORT_TAU = "wsrandom.tau_ms=10"
 STRING = refstrings.find(" ".join(map(str, REFERENCES)))
-FORBIDDEN = ("random", "clock2q", "halflife", "sieve", "useonce")
+FORBIDDEN = ("random", "clock2q", "halflife", "sieve", "useonce", "wsrandom")
 ALLOWED = [name for name in vmsim.policies() if name not in (*FORBIDDEN, "fifo")]
 
 
@@ -55,6 +56,13 @@ def test_random_takes_what_is_used_as_gladly() -> None:
     found = [faults("random", f"random.seed={seed}") for seed in range(1, 21)]
     assert [statistics.median_low(found)] == documented("random")
     assert abs(library_faults(libcachesim.Random(FRAMES)) - statistics.median(found)) < 100
+
+
+def test_wsrandom_needs_a_tau_that_suits_the_program() -> None:
+    sets = [[f"wsrandom.seed={seed}"] for seed in range(1, 21)]
+    found = [statistics.median_low([faults("wsrandom", *more, *seed) for seed in sets]) for more in ([], [SHORT_TAU])]
+    assert found == documented("wsrandom")
+    assert found[1] < faults("fifo")
 
 
 def test_clock2q_has_too_few_ghosts() -> None:

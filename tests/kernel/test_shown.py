@@ -30,6 +30,7 @@ RARE = {  # rows that this load does not make nonzero
     "vms": {"asked_of_sets"},
     "ws": {"nobodys", "shared", "waiting"},
     "wsclock": {"old", "laundered"},
+    "wsrandom": {"drawn_used", "drawn_in_vain"},  # by chance
 }
 
 
