@@ -114,14 +114,18 @@ class Model:
 
     def take(self) -> int:
         """Evicts a page, and returns it."""
-        page = self.of_sequence()
-        if page is None:
-            while (page := self.circle[0]) in self.used:
-                self.used.remove(page)
-                self.circle.append(self.circle.pop(0))
+        chosen = self.of_sequence()
+        page = self.of_circle() if chosen is None else chosen
         self.circle.remove(page)
         self.used.discard(page)
         self.member.pop(page, None)
+        return page
+
+    def of_circle(self) -> int:
+        """The page to evict by CLOCK."""
+        while (page := self.circle[0]) in self.used:
+            self.used.remove(page)
+            self.circle.append(self.circle.pop(0))
         return page
 
     def of_sequence(self) -> int | None:
