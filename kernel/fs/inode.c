@@ -29,7 +29,7 @@ struct inode *vfs_root;
 struct wait_queue poll_wait;
 
 static struct kmem_cache *inode_cache;
-static u32 last_ino, last_dev;
+static u32 last_ino, last_dev, nr_on_devices;
 
 static const struct inode_operations no_ops;
 
@@ -37,6 +37,7 @@ void super_init(struct super_block *sb, const struct fs_type *type)
 {
 	sb->type = type;
 	sb->dev = ++last_dev;
+	sb->nth = type->on_device ? nr_on_devices++ : 0;
 	INIT_LIST_HEAD(&sb->inodes);
 	INIT_LIST_HEAD(&sb->dirty);
 	INIT_LIST_HEAD(&sb->node);

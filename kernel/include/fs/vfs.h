@@ -211,6 +211,7 @@ struct super_block {
 	struct block_device *bdev; /* NULL: in memory */
 	char source[32]; /* as given to mount */
 	u32 dev, block_size, block_bits;
+	u32 nth; /* of all mounts of devices since boot, from 0 */
 	u64 max_size; /* of a file, bytes */
 	bool read_only;
 	bool freeing; /* freeing is under way and must not fail: waits longer for memory */

@@ -40,6 +40,8 @@ struct page_id {
 	u32 store; /* 0: none yet; 1: the swap area; larger: a file, or shared memory */
 	u32 index; /* the slot, or the number of the page in its file */
 };
+/* Stores from this number on are files on disks. Such a file has the same number in every run. */
+#define FILE_STORES (1u << 25)
 
 enum vm_in {
 	VM_IN_FAULT,    /* a process faulted it in; that access does not count as a use */
