@@ -5,30 +5,43 @@
  * read at once, each window twice as large as the one before, up to 128 KiB. When the reader comes to the
  * first page of a window, the next window is requested, so that the device works in parallel. A reader
  * that requests another page reads randomly: only the requested pages are read, and the window starts
- * anew. Page faults read differently (around.c). (This is the design of Linux's mm/readahead.c without its context search and its marked page.)
+ * anew. Page faults read differently (around.c). With vm.readahead_kb=0 each page is read alone, also those
+ * that one call requests. (This is the design of Linux's mm/readahead.c without its context search and its
+ * marked page.)
  */
 #include "internal.h"
+#include "lib/param.h"
 
 #define MIN_WINDOW 4u
 #define MAX_WINDOW 32u /* pages: 128 KiB */
 
+static u32 readahead_kb = MAX_WINDOW * PAGE_SIZE / 1024;
+PARAM_U32("vm.readahead_kb", readahead_kb, 0, MAX_WINDOW *PAGE_SIZE / 1024, "KiB",
+	  "largest window that a reader of a file has read ahead; 0: each page is read alone");
+
+/* Returns the largest window in pages, at least 1. */
+static u32 most_ahead(void)
+{
+	return MAX(readahead_kb * 1024 / PAGE_SIZE, 1u);
+}
+
 static u32 largest(const struct readahead *ahead)
 {
-	return ahead->advice == READ_SEQUENTIAL ? 2 * MAX_WINDOW : MAX_WINDOW;
+	return ahead->advice == READ_SEQUENTIAL ? 2 * most_ahead() : most_ahead();
 }
 
 static u32 next_size(const struct readahead *ahead)
 {
-	u32 first = ahead->advice == READ_SEQUENTIAL ? MAX_WINDOW : MIN_WINDOW;
+	u32 first = ahead->advice == READ_SEQUENTIAL ? most_ahead() : MIN(MIN_WINDOW, most_ahead());
 
 	return ahead->size ? MIN(2 * ahead->size, largest(ahead)) : first;
 }
 
 u32 readahead_miss(struct readahead *ahead, u32 index, u32 want)
 {
-	bool sequence = index == ahead->next && ahead->advice != READ_RANDOM;
+	bool sequence = index == ahead->next && ahead->advice != READ_RANDOM && most_ahead() > 1;
 
-	want = MIN(want, MAX_WINDOW);
+	want = MIN(want, most_ahead());
 	if (!sequence) {
 		ahead->size = 0;
 		return want;

@@ -53,3 +53,19 @@ KTEST(readahead, heeds_advice)
 	EXPECT(readahead_follow(&sequential, 0));
 	EXPECT_EQ(sequential.size, 64);
 }
+
+KTEST(readahead, reads_at_most_what_the_parameter_allows)
+{
+	struct readahead a = { 0 };
+
+	readahead_kb = 0;
+	for (u32 at = 0; at < 10; at++) {
+		EXPECT_EQ(readahead_miss(&a, at, 20), 1);
+		EXPECT(!readahead_follow(&a, at));
+	}
+	readahead_kb = 24;
+	EXPECT_EQ(readahead_miss(&a, 10, 20), 6);
+	EXPECT(readahead_follow(&a, 10));
+	EXPECT_EQ(a.size, 6);
+	readahead_kb = 128;
+}
