@@ -46,6 +46,7 @@ enum page_flags {
 	PG_reclaim,    /* irq: reclaim is waiting for the write to end */
 	PG_shmem,      /* with PG_filecache: shared memory, whose store is the swap area */
 	PG_placed,     /* of a file with a store: all its blocks are allocated there */
+	PG_capped,     /* of a file on a disk: counts against the cap on frames */
 	PG_zone_shift = 28, /* the zone's index, two bits */
 };
 
@@ -113,6 +114,12 @@ static inline bool page_test_and_clear(struct page *p, enum page_flags f)
 	if (old)
 		page_clear(p, f);
 	return old;
+}
+
+/* Does the page's frame count against the cap on frames (mm/frames.h)? Unless it is locked. */
+static inline bool page_is_capped(const struct page *p)
+{
+	return p->flags & (1u << PG_anon | 1u << PG_capped);
 }
 
 static inline u32 page_pfn(const struct page *p)

@@ -52,8 +52,8 @@ u32 policy_tick_ms(void);
 /* Reclaim makes passes from this calm priority down to 0. */
 #define DEF_PRIORITY 12
 #define SWAP_CLUSTER_MAX 32u /* the number of frames that a pass is to free */
-/* A bit in a zone mask that excludes pages of files. */
-#define VM_ONLY_ANON 0x80000000u
+/* A bit in a zone mask that excludes pages that do not count against the cap on frames (mm/frames.h). */
+#define VM_ONLY_CAPPED 0x80000000u
 /* Returns a scan of these zones that may take pages of any process. */
 struct vm_scan policy_scan(u32 zone_mask, int priority);
 /* Returns a scan that takes at most n surplus pages of one process. */

@@ -21,8 +21,9 @@ void reclaim_trim(struct mm_struct *mm, u32 n);
 /* Between these calls the task reclaims for itself: it may use the reserve, and counts as stalled. */
 void reclaim_begin(void);
 void reclaim_end(void);
-/* Frees one frame of anonymous memory for the calling task. Returns false if none can be freed. Sleeps. */
-bool reclaim_one_anon(void);
+/* Frees one frame that counts against the cap, for the calling task. Returns false if none can be freed.
+ * Sleeps. */
+bool reclaim_one_capped(void);
 /* The steps that kswapd and direct reclaim share. reclaim_pass makes one pass at one priority and returns the
  * number of frames freed or being written. reclaim_wait_write waits for a write to end and finishes it. */
 u32 reclaim_pass(u32 zone_mask, int priority, u32 want);

@@ -6,6 +6,7 @@
 #include "errno.h"
 #include "fs/vfs.h"
 #include "mm/cache.h"
+#include "mm/frames.h"
 #include "mm/page.h"
 #include "mm/zone.h"
 
@@ -120,6 +121,15 @@ void stored_end(struct inode *inode, int err);
 static inline bool is_device(const struct inode *inode)
 {
 	return (inode->mode & S_IFMT) == S_IFBLK;
+}
+
+/* Returns a frame for a page of a file with a store, or NULL. Those of files on disks may count against
+ * the cap on frames. */
+static inline struct page *cache_alloc(const struct inode *inode, gfp_t gfp)
+{
+	if (unlikely(frames_files) && inode->sb->bdev && !is_device(inode))
+		return frames_alloc_file(gfp);
+	return alloc_page(gfp);
 }
 
 /* What is to be read or written next: pieces with consecutive sectors. */

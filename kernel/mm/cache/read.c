@@ -23,7 +23,7 @@ static gfp_t may_lie(const struct inode *inode)
 /* Adds a locked page. Returns NULL if out of memory or, with *err -EEXIST, if there is a page now. */
 static struct page *add_page(struct inode *inode, u32 index, gfp_t gfp, int *err)
 {
-	struct page *page = alloc_page(gfp | may_lie(inode));
+	struct page *page = cache_alloc(inode, gfp | may_lie(inode));
 
 	*err = -ENOMEM;
 	if (!page)

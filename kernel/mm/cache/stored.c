@@ -37,8 +37,8 @@ int stored_read(struct file *f, u32 index, u32 off, char *user, u32 n, u32 left)
  */
 static int write_new(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
-	struct page *page = alloc_page((n == PAGE_SIZE ? 0 : GFP_ZERO) |
-				       (is_device(inode) ? GFP_KERNEL : GFP_USER));
+	struct page *page = cache_alloc(inode, (n == PAGE_SIZE ? 0 : GFP_ZERO) |
+						       (is_device(inode) ? GFP_KERNEL : GFP_USER));
 	int err;
 
 	if (!page)

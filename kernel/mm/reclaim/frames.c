@@ -2,10 +2,11 @@
  * The frames of processes and files: the last reference frees a frame; and the cap on user frames
  * (frames=N), for experiments with a handful of frames.
  *
- * The cap counts the frames of anonymous memory that are not locked: exactly those that policies
- * replace. A fault that would exceed the cap first has a page evicted and waits until that page's
- * frame is free; so with frames=3 there are never more than 3. Locked pages (mlock), files and the
- * kernel do not count.
+ * The cap counts the frames of anonymous memory that are not locked and, with frames_files=1, those
+ * of pages of files on disks: exactly those that policies replace. A fault or read that would exceed
+ * the cap first has a page evicted and waits until that page's frame is free; so with frames=3 there
+ * are never more than 3. Pages that are read ahead take only frames that are free. Locked pages
+ * (mlock), shared memory, metadata and the kernel do not count.
  */
 #include "lib/param.h"
 #include "mm/cache.h"
@@ -18,9 +19,11 @@
 #include "sched/current.h"
 
 u32 frames_cap, frames_used;
+bool frames_files;
 
 /* One instruction may need two pages of data and two of stack. */
 PARAM_U32("frames", frames_cap, 3, 1u << 20, "pages", "cap on user frames; none unless given");
+PARAM_BOOL("frames_files", frames_files, "the cap counts pages of files on disks, too", AT_BOOT);
 
 bool frames_try_charge(void)
 {
@@ -35,15 +38,15 @@ static bool dying(void)
 	return fatal_signal_pending(current) || current->flags & TF_OOM_VICTIM;
 }
 
-/* Frames of anonymous memory that the policy owns. */
+/* Frames that count against the cap and that the policy owns. */
 static u32 nr_owned(void)
 {
-	u32 nr = 0, both = 1u << PG_anon | 1u << PG_owned;
+	u32 nr = 0;
 
 	if (likely(!cache_nr_stored))
 		return zones_nr_owned();
 	for (u32 pfn = 0; pfn < max_pfn; pfn++)
-		nr += (pfn_page(pfn)->flags & both) == both;
+		nr += page_test(pfn_page(pfn), PG_owned) && page_is_capped(pfn_page(pfn));
 	return nr;
 }
 
@@ -56,7 +59,7 @@ static bool frame_in_flight(void)
 static void make_room(void)
 {
 	reclaim_begin();
-	if (!reclaim_one_anon() && !dying()) {
+	if (!reclaim_one_capped() && !dying()) {
 		if (frame_in_flight())
 			reclaim_pause();
 		else
@@ -84,6 +87,28 @@ void frames_uncharge(void)
 	frames_used--;
 }
 
+static bool charge(gfp_t gfp)
+{
+	if (!(gfp & GFP_WAIT))
+		return frames_try_charge();
+	frames_charge();
+	return true;
+}
+
+struct page *frames_alloc_file(gfp_t gfp)
+{
+	struct page *page;
+
+	if (!charge(gfp))
+		return NULL;
+	page = alloc_page(gfp);
+	if (page)
+		page_set(page, PG_capped);
+	else
+		frames_uncharge();
+	return page;
+}
+
 void page_put(struct page *p)
 {
 	u32 keep = 3u << PG_zone_shift;
@@ -95,7 +120,7 @@ void page_put(struct page *p)
 	ASSERT(!page_test(p, PG_swapcache) && !page_test(p, PG_isolated));
 	if (page_test(p, PG_owned))
 		policy_call_remove(p, VM_OUT_FREED);
-	if (page_test(p, PG_anon) && !page_test(p, PG_mlocked))
+	if (page_is_capped(p) && !page_test(p, PG_mlocked))
 		frames_uncharge();
 	p->flags &= keep;
 	p->count = 1;

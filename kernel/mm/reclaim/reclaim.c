@@ -413,9 +413,9 @@ void reclaim_end(void)
 	psi_task_changed(current, cycles_now());
 }
 
-bool reclaim_one_anon(void)
+bool reclaim_one_capped(void)
 {
-	return reclaim_some(ZONES_ALL | VM_ONLY_ANON, 1);
+	return reclaim_some(ZONES_ALL | VM_ONLY_CAPPED, 1);
 }
 
 bool direct_reclaim(u32 zone_mask)

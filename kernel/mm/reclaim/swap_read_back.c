@@ -17,7 +17,7 @@ static struct page *add_frame_gently(u32 slot)
 		bool some;
 
 		reclaim_begin();
-		some = reclaim_one_anon();
+		some = reclaim_one_capped();
 		reclaim_end();
 		if (!some)
 			return NULL;

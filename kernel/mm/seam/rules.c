@@ -151,7 +151,9 @@ static bool available(const struct vm_scan *scan, const struct page *page)
 
 	if (scan->mm && page->owner != scan->mm)
 		return false;
-	if (!anon && (scan->zones & VM_ONLY_ANON || page->count > page_keepers(page)))
+	if (scan->zones & VM_ONLY_CAPPED && !page_is_capped(page))
+		return false;
+	if (!anon && page->count > page_keepers(page))
 		return false;
 	if (!swap_nr_free && !page_test(page, PG_swapcache) && (anon || page_test(page, PG_shmem)))
 		return false;

@@ -23,7 +23,7 @@ void page_pin(struct page *page)
 	if (page_test(page, PG_owned))
 		policy_call_remove(page, VM_OUT_PINNED);
 	page_set(page, PG_mlocked);
-	if (page_test(page, PG_anon))
+	if (page_is_capped(page))
 		frames_uncharge();
 }
 
@@ -44,7 +44,7 @@ void page_unpin(struct page *page)
 	if (!page_test(page, PG_mlocked) || locked)
 		return;
 	page_clear(page, PG_mlocked);
-	if (page_test(page, PG_anon))
+	if (page_is_capped(page))
 		frames_used++; /* it is resident already, so it may exceed the cap */
 	if (!page_test(page, PG_isolated))
 		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
