@@ -57,7 +57,8 @@ static void mm_init(void)
 {
 	u32 nr_slots;
 
-	bootmem_init(&(struct bootmem_store){ .needed = swapdisk_in_memory(),
+	bootmem_init(run_command,
+		     &(struct bootmem_store){ .needed = swapdisk_in_memory(),
 					      .size = simdisk_model(SIMDISK_SWAP)->size,
 					      .end = simdisk_model(SIMDISK_DATA)->at });
 	disks_find();

@@ -4,6 +4,8 @@ tests/lab/test_foresight.py."""
 from __future__ import annotations
 
 import random
+import subprocess
+import tempfile
 from collections.abc import Sequence
 
 import libcachesim
@@ -107,21 +109,53 @@ def test_vmin_has_the_faults_of_the_theory(text: str) -> None:
 
 
 def test_damaged_future_is_refused() -> None:
-    """A single bit is wrong, which the checksum reveals."""
-    import subprocess
-    import tempfile
-
+    """A single bit is wrong, which the checksum reveals; or the file is empty, or cut off."""
     data = bytearray(future.encode([vmsim.future_of(refstrings.find(BOOKS[0]))]))
-    for damage, said in ((0, '"faults":'), (1, "needs the run's own future")):
-        data[-1] ^= damage
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(data)
-            file.flush()
-            command = [vmsim.build("min", fast=True), "--frames", "3", "--future", file.name]
-            done = subprocess.run(command, input=b"", capture_output=True)
-        assert said in (done.stdout + done.stderr).decode()
+    for damage, said in ((0, '"faults":'), (1, "the future is damaged or cut off")):
+        data[-5] ^= damage
+        assert said in answer(bytes(data), "min")
+    assert "no future lies there" in answer(b"", "min")
+    assert "it is longer than the memory" in answer(bytes(data[:-4]), "min")
 
 
-def test_files_pages_have_no_future() -> None:
-    with pytest.raises(vmsim.LabError, match="only a program's own pages"):
-        vmsim.run(vmsim.build("min", fast=True), refstrings.find("f1 2 3"), 3)
+def answer(data: bytes, policy: str) -> str:
+    """The output of the policy's simulator, under the sanitizers, with this future."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        command = [vmsim.build(policy), "--frames", "3", "--future", file.name]
+        string = b"".join(piece.tobytes() for piece in refstrings.find(MIXED).runs())
+        done = subprocess.run(command, input=string, capture_output=True)
+    return (done.stdout + done.stderr).decode()
+
+
+MIXED = "1 f1 r2 2 F1 3 w2 1 f3 x1 2 r1 f2 4 1 r3"
+
+
+@pytest.mark.parametrize("seed", soak_but(range(8), 0))
+def test_wrong_word_leads_nowhere(seed: int) -> None:
+    """One word of a future is replaced, and the sum is right: the file is refused, or only the numbers differ."""
+    choose = random.Random(seed)
+    words = np.frombuffer(future.encode([vmsim.future_of(refstrings.find(MIXED))], run="x"), "<u4")
+    refused = 0
+    for at in range(len(words)):
+        wrong = words.copy()
+        wrong[at] = choose.choice([0, 1, 4, 31, 1 << 31, future.NEVER, choose.randrange(1 << 32)])
+        wrong[future.SUM] = 0
+        wrong[future.SUM] = -int(wrong.sum(dtype=np.uint64)) % (1 << 32)
+        said = answer(wrong.tobytes(), "min")
+        refused += "--future" in said
+        assert "--future" in said or '"faults":' in said, (at, int(wrong[at]), said)
+    assert refused > len(words) // 4
+
+
+@pytest.mark.parametrize("seed", soak_but(range(6), 0))
+def test_min_is_beladys_with_pages_of_files(seed: int) -> None:
+    """Mapped or used by system calls, a page of a file counts like one of the process's own."""
+    choose = random.Random(seed)
+    letters = sorted(refstrings.KINDS_OF_USE)
+    words = [choose.choice(letters) + str(min(choose.randrange(12), choose.randrange(12))) for _ in range(300)]
+    frames = 3 + seed
+    found = [hit for hit, _ in decided("min", refstrings.find(" ".join(words)), frames)]
+    pages = [int(word.strip("".join(letters))) + (100 if word[0] in "fFxrw" else 0) for word in words]
+    assert found == naive_min(pages, frames)

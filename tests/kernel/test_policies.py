@@ -253,8 +253,8 @@ def test_what_cannot_go_on_ends_in_a_panic_that_names_the_hook(policy: str) -> N
 
 @pytest.mark.usefixtures("bad")
 def test_policy_that_does_not_start() -> None:
-    boot("true", vm="noinit").check_exit(qemu.PANICKED).check_lines(
-        ["policy=noinit rule=init: it does not start: error 12"]
+    boot("true", vm="noinit").check_exit(qemu.REFUSED).check_lines(
+        ["^command line: vm=noinit: it does not start: error 12"]
     )
     result = boot(f"echo noinit >{SWITCH}; cat {SWITCH}; {CHECK}", vm="clock").check_exit()
     result.check_lines(["Cannot allocate memory|Out of memory", r"\[clock\]", "^ok$"])

@@ -110,6 +110,17 @@ def test_text_of_a_file_is_fetched_from_it_and_a_space_that_ends_keeps_its_runs(
     assert runs == [(0, file_page(300, 1), INSTRUCTION, 4, 4), (1, 5, INSTRUCTION, 2, 2)]
 
 
+def test_notes_say_which_pages_came_and_which_are_gone() -> None:
+    sink = Sink()
+    packer = pack.Packer(sink)
+    words = [tagged(pack.BEGIN, pack.STREAM_VERSION), tagged(pack.SPACE, 7), access(9), tagged(pack.STORE, 300)]
+    words += [of_file(pack.FILE_CAME, 3), access(9), of_file(INDEX, 4), of_file(pack.FILE_GONE, 8)]
+    packer.feed(np.array([*words, tagged(pack.END, len(words))], pack.WORD).tobytes())
+    packer.finish()
+    came, gone = packer.notes
+    assert came == (1, pack.STORE, (7 << 12, 0), 3) and gone == (2, pack.FILE, (300, 4), 8)
+
+
 @pytest.mark.parametrize("fetches_too", [True, False])
 def test_calls_are_runs_of_their_own_and_no_instructions_are_lost(fetches_too: bool) -> None:
     runs, _ = packed(

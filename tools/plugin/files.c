@@ -9,6 +9,10 @@
  * read and write are observed where the kernel notes the use of a page (cache_note_io), once for each
  * page of a call. Metadata that a call uses in addition counts as read.
  *
+ * For the future of a run (forget=, shrink=, read_page=) more is watched: when the policy receives a page
+ * of a file on a disk, when such pages are dropped, and every piece of a page that is read, not only the
+ * first one: a page may be evicted between two pieces.
+ *
  * The frame of a program's instructions is found while they are translated: QEMU gives their address
  * in its own memory. The address of the kernel's code, which lies at a fixed place in the guest, tells
  * where guest memory begins there.
@@ -19,15 +23,20 @@
 #include <string.h>
 
 #define PRESENT (1u << 0) /* in an entry of a page table */
-enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64 };
-enum { PAGE_FLAGS = 0, PAGE_INODE = 20, FILE_INODE = 0 }; /* offsets in mm/page.h and fs/vfs.h */
-enum { PG_FILECACHE = 17, IN_READ = 3 }; /* mm/page.h; mm/policy.h: enum vm_in */
+enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64, LAST_PAGE = (1 << 20) - 1 };
+enum { PAGE_FLAGS = 0, PAGE_INODE = 20 }; /* offsets in mm/page.h */
+enum { FILE_INODE = 0, INODE_STORE = 156 }; /* offsets in fs/vfs.h */
+enum { PG_DIRTY = 7, PG_FILECACHE = 17, IN_READ = 3 }; /* mm/page.h; mm/policy.h: enum vm_in */
 #define FIRST_STORE 256u /* smallest store number of a file: mm/cache/cache.c */
+#define FILE_STORES (1u << 25) /* smallest of a file on a disk: mm/policy.h */
 
 bool files_any;
 void (*files_used)(file_page page, bool written);
+void (*files_came)(file_page page, uint32_t how, bool dirty);
+void (*files_gone)(file_page first, uint32_t last);
 
 static uint64_t mem_map, free_pages, note_io, file_read, file_write;
+static uint64_t forget, shrink, read_page; /* for the future */
 static file_page in_frame[NR_FRAMES];
 static file_page **said[NR_FRAMES]; /* by frame of the page directory, then by page in two steps */
 static uint32_t written_inode[NR_FRAMES]; /* of the write(2) in progress in that space */
@@ -119,6 +128,9 @@ void files_insert(uint32_t page, uint32_t how, uint32_t store, uint32_t index)
 {
 	in_frame[frame_of(page)] = store >= FIRST_STORE ? (file_page)store << 20 | index : 0;
 	files_any |= store >= FIRST_STORE;
+	if (forget && store >= FILE_STORES)
+		files_came(in_frame[frame_of(page)], how,
+			   read_word(page + PAGE_FLAGS) >> PG_DIRTY & 1);
 	if (page == waiting && how == IN_READ)
 		used(page);
 	waiting = 0;
@@ -165,9 +177,48 @@ static void on_write(unsigned int cpu, void *data)
 	written_inode[current_cr3 / PAGE_SIZE] = read_word(read_register(EAX) + FILE_INODE);
 }
 
+static void gone(uint32_t store, uint32_t first, uint32_t last)
+{
+	if (store >= FILE_STORES)
+		files_gone((file_page)store << 20 | first, last < LAST_PAGE ? last : LAST_PAGE);
+}
+
+/* At policy_call_forget(id), a struct on the stack. */
+static void on_forget(unsigned int cpu, void *data)
+{
+	uint32_t id = read_register(ESP) + sizeof(uint32_t), index = read_word(id + sizeof(id));
+
+	(void)cpu;
+	(void)data;
+	gone(read_word(id), index, index);
+}
+
+/* At cache_shrink_range(inode, first, last). */
+static void on_shrink(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	gone(read_word(read_register(EAX) + INODE_STORE), read_register(EDX), read_register(ECX));
+}
+
+/* At stored_read(file, index, ...). */
+static void on_read_page(unsigned int cpu, void *data)
+{
+	uint32_t inode = read_word(read_register(EAX) + FILE_INODE);
+	uint32_t store = read_word(inode + INODE_STORE);
+
+	(void)cpu;
+	(void)data;
+	if (store >= FILE_STORES)
+		files_used((file_page)store << 20 | read_register(EDX), false);
+}
+
 exec_callback *files_callback(uint64_t pc)
 {
 	return pc == note_io      ? on_note_io
+	       : pc == forget     ? on_forget
+	       : pc == shrink     ? on_shrink
+	       : pc == read_page  ? on_read_page
 	       : pc == free_pages ? on_free
 	       : pc == file_read  ? on_read
 	       : pc == file_write ? on_write
@@ -178,7 +229,8 @@ bool files_option(const char *name, const char *value)
 {
 	static const struct number numbers[] = {
 		{ "mem_map", &mem_map },     { "free", &free_pages },       { "note_io", &note_io },
-		{ "file_read", &file_read }, { "file_write", &file_write },
+		{ "file_read", &file_read }, { "file_write", &file_write }, { "forget", &forget },
+		{ "shrink", &shrink },       { "read_page", &read_page },
 	};
 
 	return NUMBER_OPTION(numbers, name, value);

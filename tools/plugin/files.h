@@ -29,6 +29,9 @@ exec_callback *files_callback(uint64_t pc);
 extern void (*files_used)(file_page page, bool written);
 /* policy_call_insert(page, mm, how, from) has been entered. */
 void files_insert(uint32_t page, uint32_t how, uint32_t store, uint32_t index);
+/* The policy has received a page of a file on a disk; pages of such a file are gone from memory. */
+extern void (*files_came)(file_page page, uint32_t how, bool dirty);
+extern void (*files_gone)(file_page first, uint32_t last);
 /* Does the page at this kernel address belong to a file? */
 bool files_is_file(uint32_t page);
 

@@ -29,7 +29,10 @@
  *   FILE    what << 20 | number   INDEX: the page of the file that the next word is about. PAGE: a page
  *                      of the current space maps that page from here on; NONE: a page no longer maps
  *                      a page of a file, as in the beginning. READ, WRITE: a system call for the
- *                      current space has read or written a page of the file
+ *                      current space has read or written a page of the file. CAME: the policy
+ *                      receives a page, for the current space; the number is dirty << 3 | how. GONE:
+ *                      the pages from that of INDEX to this one are no longer in memory, nor is
+ *                      anything known of them
  *
  * A stream without END was cut off. If the stream cannot be written, QEMU ends at once with status
  * PLUGIN_FAILED, because a trace with a gap is useless.
@@ -41,7 +44,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STREAM_VERSION = 3, NR_WORDS = 1 << 16 };
+enum { STREAM_VERSION = 4, NR_WORDS = 1 << 16 };
 #define VALUE_BITS 26
 #define MAX_VALUE ((1u << VALUE_BITS) - 1)
 #define STORE (1u << 11)

@@ -22,7 +22,8 @@ enum {
 	TAG_STORE,
 	TAG_FILE
 };
-enum { FILE_INDEX, FILE_PAGE, FILE_NONE, FILE_READ, FILE_WRITE }; /* of TAG_FILE */
+/* Of TAG_FILE: */
+enum { FILE_INDEX, FILE_PAGE, FILE_NONE, FILE_READ, FILE_WRITE, FILE_CAME, FILE_GONE };
 #define NEW (1u << 24) /* of TAG_CAME */
 #define HOW_SHIFT 20 /* of TAG_CAME and TAG_FILE */
 #define VPN ((1u << HOW_SHIFT) - 1)

@@ -74,6 +74,21 @@ static void on_file_used(file_page page, bool written)
 	put_file(written ? FILE_WRITE : FILE_READ, page & VPN);
 }
 
+static void on_file_came(file_page page, uint32_t how, bool dirty)
+{
+	stream_settle();
+	stream_put(TAG_STORE, page >> HOW_SHIFT);
+	put_file(FILE_CAME, dirty << 3 | how);
+}
+
+static void on_file_gone(file_page first, uint32_t last)
+{
+	stream_settle();
+	stream_put(TAG_STORE, first >> HOW_SHIFT);
+	put_file(FILE_INDEX, first & VPN);
+	put_file(FILE_GONE, last);
+}
+
 static void put_access(uint32_t info, uint32_t address, bool stores)
 {
 	uint32_t offset = address % PAGE_SIZE, page = address - offset;
@@ -308,6 +323,8 @@ static void start(void)
 	if (!out_name || !birth || !death || !insert)
 		fail("mode=trace needs out=, birth=, death= and insert=");
 	files_used = on_file_used;
+	files_came = on_file_came;
+	files_gone = on_file_gone;
 	counters_init(1);
 	stream_open(out_name);
 }

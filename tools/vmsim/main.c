@@ -1,6 +1,7 @@
 /* Options and references: see vmsim.h. */
 #include "vmsim.h"
 
+#include "lib/future.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 #include <unistd.h>
@@ -64,8 +65,10 @@ static void set_parameter(const char *text)
 	refuse("--set %s: policy %s has no such parameter", text, policy->name);
 }
 
-static void *read_file(const char *name)
+static void *read_future(const char *name)
 {
+	const char *wrong;
+
 	FILE *file = name ? fopen(name, "rb") : NULL;
 	long size = 0;
 	char *all;
@@ -77,6 +80,9 @@ static void *read_file(const char *name)
 	if (!all || fread(all, 1, size, file) != (size_t)size)
 		refuse("--future %s: cannot be read", name);
 	fclose(file);
+	wrong = future_wrong((void *)all, size);
+	if (wrong)
+		refuse("--future %s: %s", name, wrong);
 	return all;
 }
 
@@ -96,7 +102,7 @@ static u32 parse_options(int argc, char **argv)
 		else if (!strcmp(argv[i], "--set"))
 			set_parameter(argv[++i]);
 		else if (!strcmp(argv[i], "--future"))
-			sim_future = read_file(argv[++i]);
+			sim_future = read_future(argv[++i]);
 		else
 			refuse("%s", USAGE);
 	}

@@ -61,7 +61,7 @@ enum {
 	REF_EXEC = 8, /* fetches an instruction */
 };
 #define REF_KINDS 16
-#define FILE_STORE 2u /* page_id.store of the file */
+#define FILE_STORE (FILE_STORES + 2) /* page_id.store of the file */
 
 /* An entry of the page table. */
 struct entry {

@@ -18,8 +18,8 @@ struct bootmem_store {
 };
 
 /* Sets up the memory map, page tables and zones. From then on boot_alloc works, until
- * bootmem_end. */
-void bootmem_init(const struct bootmem_store *wanted);
+ * bootmem_end. run: the machine's command, for which a future must have been recorded. */
+void bootmem_init(const char *run, const struct bootmem_store *wanted);
 /* Frees all frames that are not in use into the zones. From then on kmalloc works. */
 void bootmem_end(void);
 

@@ -13,6 +13,7 @@
 /* tools/plugin/files.c reads these fields */
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, inode) == 20);
 STATIC_ASSERT(offsetof(struct file, inode) == 0 && PG_filecache == 17 && VM_IN_READ == 3);
+STATIC_ASSERT(offsetof(struct inode, cache.store) == 156 && PG_dirty == 7);
 
 /* page_id_of for a page of a file with a store. */
 static inline struct page_id id_of(const struct page *page)

@@ -3,9 +3,10 @@
  *
  * A broken rule is printed and raised as an event, with the names of the policy and the rule. Then
  * the fallback policy takes over. If the fallback itself broke the rule, the machine stops, unless
- * the fallback was only slow. A guard that broke a rule is switched off. A hook that never returns
+ * the fallback was only slow. A policy of the command line that does not start is refused. A guard that broke a rule is switched off. A hook that never returns
  * is detected by the timer tick, which can only stop the machine.
  */
+#include "arch/machine.h"
 #include "arch/time.h"
 #include "fs/vfs.h"
 #include "lib/assert.h"
@@ -66,6 +67,10 @@ void world_violation(const struct violation *v)
 
 void world_stop(const struct violation *v)
 {
+	if (!strcmp(v->rule, "init")) {
+		printk("command line: vm=%s: %s\n", v->name, v->what);
+		machine_exit(EXIT_REFUSED);
+	}
 	panic("%s violation: %s=%s rule=%s: %s", v->kind, v->kind, v->name, v->rule, v->what);
 }
 

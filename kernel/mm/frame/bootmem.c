@@ -14,6 +14,7 @@
 #include "lib/assert.h"
 #include "lib/future.h"
 #include "lib/param.h"
+#include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
@@ -100,16 +101,39 @@ static void settle_limits(void)
 		lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1);
 }
 
+/* Returns the number of bytes from `at` to the end of that range of memory, as far as it is mapped. */
+static u64 room_from(u64 at)
+{
+	for (int i = 0; i < boot_info.nr_ram; i++)
+		if (boot_info.ram[i].start <= at && at < boot_info.ram[i].end)
+			return MIN(boot_info.ram[i].end, LOWMEM_MAX) - MIN(at, LOWMEM_MAX);
+	return 0;
+}
+
+static void __noreturn refuse_future(const char *why)
+{
+	printk("command line: future=%llu: %s\n", future_at, why);
+	machine_exit(EXIT_REFUSED);
+}
+
 /* The range of the future. It must lie above all managed memory; the store ends before it. */
-static struct mem_range future_range(void)
+static struct mem_range future_range(const char *run)
 {
 	const struct future_file *file = phys_to_virt(future_at);
+	const char *why;
 
 	if (!future_at)
 		return (struct mem_range){ 0 };
-	if (future_at < mem_limit || !in_ram(future_at, future_at + sizeof(*file)) ||
-	    file->magic != FUTURE_MAGIC || future_at + file->bytes > MIN(ram_end(), LOWMEM_MAX))
-		panic("future=%llu: no future lies there; `tidemark min` puts one", future_at);
+	if (future_at < mem_limit || future_at % sizeof(u32))
+		refuse_future("it must be a multiple of 4 above mem=");
+	why = future_wrong(file, room_from(future_at));
+	if (why)
+		refuse_future(why);
+	if (strcmp(future_run(file), run)) {
+		printk("command line: future=%llu: it is the future of `%s`, not of `%s`\n",
+		       future_at, future_run(file), run);
+		machine_exit(EXIT_REFUSED);
+	}
 	return (struct mem_range){ future_at, future_at + file->bytes };
 }
 
@@ -204,7 +228,7 @@ void bootmem_free_initramfs(const void *upto)
 	fs->start = end;
 }
 
-void bootmem_init(const struct bootmem_store *wanted)
+void bootmem_init(const char *run, const struct bootmem_store *wanted)
 {
 	struct mem_range future;
 
@@ -213,7 +237,7 @@ void bootmem_init(const struct bootmem_store *wanted)
 	store = *wanted;
 	settle_limits();
 	bump = virt_to_phys(__kernel_end);
-	future = future_range();
+	future = future_range(run);
 	mmu_init(lowmem_limit, future.start, future.end);
 	max_pfn = mem_limit >> PAGE_SHIFT;
 	mem_map = boot_alloc(max_pfn * sizeof(struct page), 64);

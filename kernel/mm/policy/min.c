@@ -7,13 +7,22 @@
  * cannot be built, because it must know future references. But an exact run is repeatable, and the
  * pages that a program refers to do not depend on which of them are resident. So `tidemark min`
  * runs a program once and records its references, then again under this policy with the recorded
- * future: lib/future.h.
+ * future: lib/future.h. It lies in memory above mem=, put there before the machine starts: hooks must
+ * neither sleep nor do I/O, so a future on a disk would have to be read into that memory first. The
+ * kernel refuses at boot a future that is not there, does not fit, is damaged, or was recorded with
+ * another command (mm/frame/bootmem.c). From min_init on only this policy uses it, in place.
  *
  *	program stands at       D fault, three frames: A B C
  *	it will refer to        D A B A D C        C's next use is the farthest: evict C
  *
- * One process. With a cap on frames (frames=N) and without readahead, the faults are exactly those
- * of Belady's algorithm on paper.
+ * Pages. A process's own pages are named by their numbers; pages of files on disks by page_id, which
+ * is the same in every run (the file's inode number and the page). MIN need not see each use of them:
+ * whether a page is mapped or read by a system call, its process stops at the first page that is not
+ * resident. Shared memory and metadata have no names here: their pages are evicted first.
+ *
+ * One process. With a cap on frames (frames=N, and frames_files=1 if it uses files) and without
+ * readahead, the faults are exactly those of Belady's algorithm on paper. One exception: a page from
+ * which a system call is copying cannot be evicted, even if it is the farthest (`forced`).
  *
  * Several processes. The order of references of different processes depends on which process waits
  * for which fault. It differs from policy to policy, so it is not known beforehand. Only each

@@ -83,7 +83,7 @@ static void keep_used(const struct future *f, u64 now)
 	struct min_page *d, *next;
 
 	list_for_each_entry_safe(d, next, &due, node)
-		if (d->of == f && f->refs[d->last].next != FUTURE_NEVER &&
+		if (min_of(d) == f && f->refs[d->last].next != FUTURE_NEVER &&
 		    f->refs[f->refs[d->last].next].time <= now + MARGIN)
 			list_move_tail(&d->node, &pages);
 }
@@ -137,7 +137,7 @@ static struct page *give_back(struct page *page)
 	struct min_page *d = min_data(page);
 
 	min_let_go(d);
-	future_go_back(d->of, page_vpn(page));
+	future_go_back(min_of(d), d->page->name);
 	nr_given_back++;
 	return page;
 }
@@ -165,13 +165,24 @@ static void vmin_show(struct seq_file *m)
 	show_u64(m, "given_back", nr_given_back);
 }
 
+static int vmin_init(void)
+{
+	int err = min_init();
+
+	if (err || !file->nr_of_files)
+		return err;
+	printk("command line: future=: it has pages of files, which only vm=min knows\n");
+	return -EINVAL;
+}
+
 static const struct vm_policy vmin = {
 	.name = "vmin",
 	.summary = "evicts a page if its next use is more than tau away, by the run's own future",
 	.tick_ms = 1,
 	.params = vmin_params,
-	.init = min_init,
+	.init = vmin_init,
 	.mm_init = min_mm_init,
+	.mm_exit = min_mm_exit,
 	.insert = vmin_insert,
 	.remove = min_remove,
 	.select = vmin_select,

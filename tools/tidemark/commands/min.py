@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 
 def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
-    """Lines of the table: (policy, faults, faults that read from the disk or pages read)."""
+    """Lines of the table: (policy, faults, faults that read from a disk or pages read)."""
     if outcome.alone:
         counted = [(vm, outcome.original), (f"{outcome.policy}, in the kernel", outcome.kernel)]
         counted += [(f"{outcome.policy}, on paper", outcome.paper)] if outcome.paper else []
         counted += [("LRU, on paper", outcome.lru)] if outcome.lru else []
     else:
         counted = [(vm, outcome.whole_original), (f"{outcome.policy}, in the kernel", outcome.whole_kernel)]
-    return [(who, f"{count.faults:,}", f"{count.read:,}") for who, count in counted]
+    return [(who, f"{count.faults:,}", "-" if count.read is None else f"{count.read:,}") for who, count in counted]
 
 
 def show(outcome: Outcome, vm: str) -> None:
     """Print a title, a line for each policy, and what the numbers mean."""
     frames = f", {outcome.frames} frames" if outcome.frames else ""
+    files = f" ({outcome.of_files:,} of files)" if outcome.of_files else ""
     window = f", tau {outcome.tau_us / 1000:g} ms" if outcome.tau_us else ""
     if outcome.alone:
-        print(f"{outcome.program}: {outcome.pages:,} pages, {outcome.references:,} references{frames}{window}")
+        print(f"{outcome.program}: {outcome.pages:,} pages{files}, {outcome.references:,} references{frames}{window}")
         table = [("", "faults", "read"), *rows(outcome, vm)]
     else:
         print(f"the whole run, several processes{frames}{window}")
@@ -45,6 +46,8 @@ def show(outcome: Outcome, vm: str) -> None:
     widths = [max(len(row[column]) for row in table) for column in range(3)]
     for row in table:
         print(f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}")
+    if outcome.alone and outcome.of_files and outcome.frames and not outcome.paper:
+        print("the cap on frames does not count pages of files: with --cmdline frames_files=1 MIN on paper is known")
     if outcome.mean_pages is not None:
         print(f"on paper it keeps {outcome.mean_pages:,.1f} pages on average")
     if not outcome.alone:
@@ -61,8 +64,10 @@ def verdict(outcome: Outcome) -> str:
             f"{outcome.lost:,} faults were not foreseen, and this is not {outcome.policy.upper()}: which pages the run "
             "refers to depends on which are in memory (does it read the clock, or share pages after a fork?)"
         )
-    if outcome.paper and not outcome.tau_us and outcome.paper != outcome.kernel:
-        return "the faults of MIN in the kernel differ from those of MIN on paper"
+    paper, kernel = outcome.paper, outcome.kernel
+    if paper and not outcome.tau_us and (paper.faults != kernel.faults or paper.read not in (None, kernel.read)):
+        forced = f": {outcome.forced:,} times a system call was using the page to evict" if outcome.forced else ""
+        return "the faults of MIN in the kernel differ from those of MIN on paper" + forced
     return ""
 
 
@@ -82,7 +87,8 @@ def min(
     Example:  tidemark run phase 2048 512 4 4000 --frames 150 -o phase; tidemark min phase
 
     The run is recorded, then repeated with its own future in memory, into a new result; min.json in it has the
-    numbers. With one process and --frames, MIN's faults are the lower bound, and are compared with MIN on paper. With
+    numbers. With one process and --frames, MIN's faults are the lower bound, and are compared with MIN on paper; if the
+    run uses files on --disk, give it --cmdline frames_files=1, too, so that the frames include those of files. With
     several processes the policy goes by each process's own virtual time, and its numbers are not bounds. --vmin: a page
     is evicted right after a use if its next use is more than MS milliseconds of process time away. No read-ahead.
     """

@@ -172,8 +172,20 @@ def image2_at(s: Settings) -> int:
     return -(-end // PAGE) * PAGE
 
 
+def future_at(s: Settings) -> int:
+    """The address of the future: above the contents of modelled disks."""
+    return machine_mib(replace(s, future="")) * MIB
+
+
+def future_arguments(s: Settings) -> list[str]:
+    """QEMU's arguments that load the future into memory."""
+    return ["-device", f"loader,file={disk.quoted(s.future)},addr={future_at(s)},force-raw=on"] if s.future else []
+
+
 def machine_mib(s: Settings) -> int:
-    """The machine's memory, MiB: what the kernel manages and, above it, the contents of modelled disks."""
+    """The machine's memory, MiB: what the kernel manages and, above it, modelled disks' contents, and the future."""
+    if s.future:
+        return -(-(future_at(s) + os.path.getsize(s.future) + BIOS) // MIB)
     if not s.disk or s.disk_kind in disk.REAL:
         return -(-(image_at(s) + MARGIN) // MIB)
     end = image2_at(s) + disk.size_of(s.disk2) if s.disk2 else image_at(s) + disk.size_of(s.disk)
@@ -204,6 +216,7 @@ def qemu_command(
         words += ["-cdrom", ISO, "-boot", "d"]
     else:
         words += ["-kernel", KERNEL, "-initrd", initrd, "-append", command_line(s)]
+    words += future_arguments(s)
     words += shlex.split(s.qemu_flags)
     words += [] if gdb or s.prefix else coverage.arguments(s.image / KERNEL, words)
     if gdb:

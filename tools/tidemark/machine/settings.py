@@ -31,7 +31,8 @@ class Settings:
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
     unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one from a folder or a size),
     `disk_kind` its kind in the guest, `disk2` a second one of that kind; `disk_kept`: changes go into the image;
-    `memory` is the file that holds the guest's memory, if it has one."""
+    `memory` is the file that holds the guest's memory, if it has one; `future` is a file that is loaded above all else
+    in memory, for vm=min."""
 
     vm: str = DEFAULTS["VM"]
     mem: str = DEFAULTS["MEM"]
@@ -52,6 +53,7 @@ class Settings:
     disk2: str = ""
     disk_kept: bool = True
     memory: str = ""
+    future: str = ""
 
 
 def size_bytes(text: str, name: str) -> int:

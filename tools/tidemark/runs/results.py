@@ -29,7 +29,7 @@ from tidemark.telemetry import stream
 SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
 RAW = (TELEMETRY, CONSOLE)
-OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port", "memory")
+OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port", "memory", "future")
 OF_DISKS = ("disk", "disk_kind", "disk2", "disk_kept")
 
 

@@ -4,7 +4,8 @@ An exact run is reproducible, and the pages that a program references do not dep
 is recorded (tidemark.trace), its future is put into the guest's memory above all else (tidemark.trace.future), and it
 runs again with vm=min or vm=vmin. Read-ahead is off, since the theory is about pages that are asked for.
 
-With one process and frames=N the faults must be those of MIN on paper, which `judged` computes from the same string.
+With one process and frames=N the faults must be those of MIN on paper, which `judged` computes from the same string. If
+the program uses pages of files on a disk, frames_files=1 is needed, too: otherwise the cap does not count them.
 The order of several processes' references depends on their faults: there MIN goes by each process's own time and is not
 a bound.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_json
-from tidemark.machine import parameters, qemu
+from tidemark.machine import disk, parameters, qemu
 from tidemark.runs import experiment, repeat, results
 from tidemark.strings import compare, refstrings
 from tidemark.trace import future, policy_strings
@@ -28,29 +29,35 @@ from tidemark.trace.record import Progress, Recording, record
 MIN_JSON = "min.json"
 MIB = 1 << 20
 DIRECT_MAP = 896 * MIB  # memory that the kernel maps directly
-BIOS = 32  # MiB at the end of memory, of which the BIOS uses some before the kernel runs
+BIOS = qemu.BIOS // MIB
+ALONE = {"vm.page_cluster": 0, "vm.readahead_kb": 0, "vm.readaround_kb": 0}  # each page is read alone
 INIT = 1  # the first process: it only waits
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Counts: `faults` that bring a page in, and `read`, those of them that read it from the swap area."""
+    """Counts: `faults` that bring a page in, by an access or by read and write, and `read`, those of them that read it
+    from the swap area or from its file (None: not known).
+    """
 
     faults: int
-    read: int
+    read: int | None
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The results. Counts are those of the program's references to its own pages; `whole_*` those of the machine
     (major faults, pages read). `alone`: is there one process, so that MIN's theory holds? `paper`: MIN's faults on the
-    host, None if frames are not fixed, or the process is not alone; `lru` as well. `lost`: unforeseen faults.
+    host, None if frames are not fixed, or the process is not alone; `lru` as well. `of_files`: how many of `pages` are
+    of files. `lost`: unforeseen faults; `forced`: evictions of another page than the farthest, which was in use by a
+    system call.
     """
 
     policy: str
     program: str
     alone: bool
     pages: int
+    of_files: int
     references: int
     frames: int
     tau_us: int
@@ -63,17 +70,28 @@ class Outcome:
     whole_kernel: Faults
     lost: int
     early: int
+    forced: int
 
 
-def check(settings: qemu.Settings) -> None:
+def check(settings: qemu.Settings, tau_us: int = 0) -> None:
     """Raises LabError if such a run cannot be repeated with its future."""
     named, _ = parameters.split(settings.cmdline)
     if named.get("guard", "none") != "none":
         raise LabError(f"guard={named['guard']} would decide, too: give a result without a guard", USAGE)
     if named.get("telemetry") == "off":
         raise LabError("the run has no telemetry, which shows what MIN did: give a result with telemetry", USAGE)
-    if settings.disk:
-        raise LabError("the run's disk takes the place of its future in memory: give a result without --disk", USAGE)
+    if settings.disk and tau_us:
+        raise LabError("VMIN knows only a program's own pages: give a result without --disk", USAGE)
+    if settings.disk and settings.disk_kind in disk.REAL:
+        raise LabError(
+            f"the time of DISK_KIND={settings.disk_kind} is the host's: give a result with a modelled disk", USAGE
+        )
+
+
+def counts_files(settings: qemu.Settings) -> bool:
+    """Does the cap on frames count pages of files?"""
+    named, _ = parameters.split(settings.cmdline)
+    return named.get("frames_files") in ("1", "on")
 
 
 def main_space(recording: Recording) -> tuple[int, str, bool]:
@@ -98,33 +116,35 @@ def whole(result: results.Result) -> Faults:
 
 def with_future(settings: qemu.Settings, policy: str, file: Path, tau_us: int) -> qemu.Settings:
     """The settings of the run under `policy`, with its future from `file`."""
-    at = qemu.machine_mib(settings)
-    total = at + -(-file.stat().st_size // MIB) + BIOS
-    more = {"vm.page_cluster": 0, "future": f"{at}M"} | ({"vmin.tau_us": tau_us} if tau_us else {})
-    load = f" -m {total}M -device loader,file={str(file).replace(',', ',,')},addr={at * MIB},force-raw=on"
+    more = ALONE | {"future": f"{qemu.future_at(settings) // MIB}M"} | ({"vmin.tau_us": tau_us} if tau_us else {})
     return replace(
         settings,
         vm=policy,
         frames="" if tau_us else settings.frames,
         cmdline=parameters.joined(settings.cmdline, more),
-        qemu_flags=settings.qemu_flags + load,
+        future=str(file),
     )
 
 
-def judged(space: future.Space, frames: int, tau_us: int) -> tuple[Faults, Faults | None, float | None]:
-    """(MIN or VMIN on paper, LRU with as many frames, VMIN's mean number of pages)."""
-    pages = len(space.vpns)
+def judged(
+    space: future.Space, frames: int, tau_us: int, writes: bool = False
+) -> tuple[Faults, Faults | None, float | None]:
+    """(MIN or VMIN on paper, LRU with as many frames, VMIN's mean number of pages). If the program `writes` files, the
+    string does not tell which pages `write` fills as a whole, and so need not be read.
+    """
+    pages = int((~space.of_file()).sum())
     if tau_us:
         faults, mean = future.vmin(space, tau_us)
         return Faults(faults, faults - pages), None, mean
     known = compare.bounds(refstrings.Given("", space.refs), [frames])
     least, lru = known[compare.MIN][0], known[compare.LRU][0]
-    return Faults(least, least - pages), Faults(lru, lru - pages), None
+    return Faults(least, None if writes else least - pages), Faults(lru, None if writes else lru - pages), None
 
 
 def recorded(settings: qemu.Settings, first: results.Result, folder: Path, progress: Progress) -> Recording:
     """Repeat the run of `first` and record its references. Raises LabError if it differs."""
-    recording = record(settings, folder, kinds="data", progress=progress, notes=True)
+    kinds = "all" if settings.disk else "data"  # fetches refer to a program's file, if that is on a disk
+    recording = record(settings, folder, kinds=kinds, progress=progress, notes=True)
     if difference := repeat.first_difference(first, recording.result):
         raise LabError(f"recorded, the run is not the same: {difference}", FAILED)
     return recording
@@ -161,7 +181,7 @@ def foresee(
 
     Raises LabError if the run cannot be repeated or recorded, its future does not fit, or the guest fails.
     """
-    check(settings)
+    check(settings, tau_us)
     policy = "vmin" if tau_us else "min"
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         say("recording the run")
@@ -170,17 +190,20 @@ def foresee(
         main, program, alone = main_space(recording)
         spaces = policy_strings.spaces_of(recording, max(DIRECT_MAP - (qemu.machine_mib(settings) + BIOS + 1) * MIB, 0))
         file = Path(scratch, "future")
-        file.write_bytes(future.encode(spaces, main))
+        file.write_bytes(future.encode(spaces, main, settings.run))
         say(f"running it again under {policy}")
         result, lists = run_again(first, with_future(settings, policy, file, tau_us), folder, live)
     frames = 0 if tau_us else int(settings.frames or 0)
-    theory = alone and (tau_us or frames)
-    paper, lru, mean = judged(spaces[main], frames, tau_us) if theory else (None, None, None)
+    of_files = int(spaces[main].of_file().sum())
+    theory = alone and (tau_us or frames) and (not of_files or counts_files(settings))
+    writes = bool(of_files and recording.totals["kinds"]["write"])
+    paper, lru, mean = judged(spaces[main], frames, tau_us, writes) if theory else (None, None, None)
     outcome = Outcome(
         policy=policy,
         program=program,
         alone=alone,
         pages=len(spaces[main].vpns),
+        of_files=of_files,
         references=len(spaces[main].refs),
         frames=frames,
         tau_us=tau_us,
@@ -193,6 +216,7 @@ def foresee(
         whole_kernel=whole(result),
         lost=lists["main_lost"] if alone else lists["lost"],
         early=lists["early"],
+        forced=lists["forced"],
     )
     write_json(folder / MIN_JSON, asdict(outcome))
     return outcome

@@ -22,11 +22,12 @@ import numpy as np
 
 from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
 from tidemark.machine import qemu
-from tidemark.strings.refstrings import References
+from tidemark.strings.refstrings import References, names_and_counts
 from tidemark.trace import future
 
 POLICIES = Path("kernel/mm/policy")
 NOT_POLICIES = ("TEMPLATE", "_test", "_ktest")
+FILE_STORE = (1 << 25) + 2  # tools/vmsim/vmsim.h
 WITH_FUTURE = ("min", "vmin")  # they get the whole string beforehand
 MIN_FRAMES, MAX_FRAMES = 1, 1 << 24
 VIOLATION = 1
@@ -110,14 +111,15 @@ def command_line(program: Path, frames: int, parameters: Iterable[str] = (), exp
 
 
 def future_of(string: References) -> future.Space:
-    """The future of the simulator's one process. Raises LabError for a string with pages of files, which have none."""
+    """The future of the simulator's one process."""
     runs = np.concatenate([*string.runs(), np.zeros((0, 3), np.uint32)])
-    if not runs[:, 1].all():
-        raise LabError(f"{string.name}: only a program's own pages have a future here, no other kinds", USAGE)
-    vpns, refs = np.unique(runs[:, 0], return_inverse=True)
+    names = np.concatenate([name for name, _ in names_and_counts(string.runs())] or [np.zeros(0, np.uint64)])
+    runs = runs[runs[:, 1] != 0]
+    pages, refs = np.unique(names, return_inverse=True)
     times = np.cumsum(runs[:, 2], dtype=np.uint64) - runs[:, 2]
     changes = future.without_repetitions(refs)
-    return future.Space(vpns, refs[changes].astype(np.uint32), times[changes])
+    files = np.where(pages >> np.uint64(32), FILE_STORE, 0).astype(np.uint32)
+    return future.Space(pages.astype(np.uint32), refs[changes].astype(np.uint32), times[changes], files)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 kernel/include/lib/future.h describes its content and use. For each address space, in order of creation, it has the
 string of its references to pages that a policy has, without immediate repetitions, and with each reference the index of
-the next one to the same page, and the space's virtual time.
+the next one to the same page, and the space's virtual time. A page is named by a file (0: the space's own) and an
+index.
 """
 
 from __future__ import annotations
@@ -13,23 +14,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MAGIC = 0x31465554
+MAGIC = 0x32465554
 NEVER = (1 << 32) - 1
-HEADER, SPACE = struct.Struct("<5I"), struct.Struct("<10I")
+HEADER, SPACE = struct.Struct("<7I"), struct.Struct("<11I")
 SUM = 3  # the word of the header that makes the sum of all words 0
-REF_BYTES = 12  # of a reference, and of a page
+REF_BYTES, PAGE_BYTES = 12, 24
 TIME_SHIFT = 10
 
 
 @dataclass(frozen=True)
 class Space:
     """One address space: page numbers u32[pages] by page, pages u32[n] in order of reference, and times u64[n]:
-    instructions begun before each. A page that was freed and used anew is another page with the same number.
+    instructions begun before each. A page that was freed and used anew is another page with the same number. `files`:
+    u32[pages], the number of each page's file, as policies know it (page_id.store), 0 for the space's own pages; None:
+    all are its own.
     """
 
     vpns: np.ndarray
     refs: np.ndarray
     times: np.ndarray
+    files: np.ndarray | None = None
+
+    def of_file(self) -> np.ndarray:
+        """bool[pages]: does the page belong to a file?"""
+        return np.zeros(len(self.vpns), bool) if self.files is None else self.files != 0
 
 
 def next_uses(refs: np.ndarray) -> np.ndarray:
@@ -72,22 +80,30 @@ def vmin(space: Space, tau_us: float) -> tuple[int, float]:
 
 
 def size(spaces: Sequence[Space]) -> int:
-    """The size in bytes of a file of these spaces."""
-    return HEADER.size + sum(SPACE.size + REF_BYTES * (len(one.refs) + len(one.vpns)) for one in spaces)
+    """The size in bytes of a file of these spaces, without the command."""
+    tables = sum(SPACE.size + REF_BYTES * len(one.refs) + PAGE_BYTES * len(one.vpns) for one in spaces)
+    return HEADER.size + tables
 
 
-def encode(spaces: Sequence[Space], main: int = 0) -> bytes:
-    """The file's content. The policies show their counts for the space number `main`."""
+def encode(spaces: Sequence[Space], main: int = 0, run: str = "") -> bytes:
+    """The file's content. The policies show their counts for the space number `main`. `run` is the recorded run's
+    command: the kernel refuses the future of another one.
+    """
     at = HEADER.size + SPACE.size * len(spaces)
-    heads, tables = [HEADER.pack(MAGIC, size(spaces), len(spaces), 0, main)], []
-    for one in spaces:
+    text = run.encode() + bytes(4 - len(run.encode()) % 4)
+    of_files = sum(int(one.of_file().sum()) for one in spaces)
+    heads = [HEADER.pack(MAGIC, size(spaces) + len(text), len(spaces), 0, main, of_files, size(spaces))]
+    tables = []
+    for number, one in enumerate(spaces):
         refs = np.column_stack([one.refs, next_uses(one.refs), one.times >> np.uint64(TIME_SHIFT)]).astype("<u4")
         nothing = np.zeros(len(one.vpns), np.uint32)
-        pages = np.column_stack([one.vpns, first_uses(one.refs, len(one.vpns)), nothing]).astype("<u4")
-        heads.append(SPACE.pack(at, at + refs.nbytes, len(refs), len(pages), *6 * [0]))
+        files = nothing if one.files is None else one.files
+        first = first_uses(one.refs, len(one.vpns))
+        pages = np.column_stack([files, one.vpns, first, nothing + number, nothing, nothing]).astype("<u4")
+        heads.append(SPACE.pack(at, at + refs.nbytes, len(refs), len(pages), *7 * [0]))
         tables += [refs.tobytes(), pages.tobytes()]
         at += refs.nbytes + pages.nbytes
-    words = np.frombuffer(b"".join(heads + tables), "<u4").copy()
+    words = np.frombuffer(b"".join([*heads, *tables, text]), "<u4").copy()
     words[SUM] = -int(words.sum(dtype=np.uint64)) % (1 << 32)
     return words.tobytes()
 

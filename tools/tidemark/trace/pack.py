@@ -32,10 +32,10 @@ from tidemark.trace import (
     WRITE,
 )
 
-STREAM_VERSION = 3
+STREAM_VERSION = 4
 WORD = np.dtype("<u4")
 BEGIN, CODE, FETCHES, TAIL, SPACE, BIRTH, DEATH, END, SPACES, OF, CAME, LOCKED, FROM, FREED, STORE, FILE = range(16)
-INDEX, PAGE, NONE, FILE_READ, FILE_WRITE = range(5)  # kinds of FILE words
+INDEX, PAGE, NONE, FILE_READ, FILE_WRITE, FILE_CAME, FILE_GONE = range(7)  # kinds of FILE words
 FREED_SHIFT = FILE_SHIFT = 20
 VPN = (1 << FILE_SHIFT) - 1
 USER_PAGES = 3 << 18
@@ -56,7 +56,8 @@ class StreamError(LabError):
 class Note(NamedTuple):
     """An event for the policy: SPACES (a new address space), CAME or LOCKED (a page; `value` as in the stream), FREED
     (pages; `value` is the first << FREED_SHIFT | the end). `at`: the number of runs before it; `key`: the address
-    space, as in `Spaces.numbers`.
+    space, as in `Spaces.numbers`. STORE: a page of a file on a disk has come for the space, `value` as in FILE_CAME.
+    FILE: such pages are gone, from `key` (store, index) to the page `value` of that file.
     """
 
     at: int
@@ -302,6 +303,10 @@ class Packer:
             self.files.add(value)
         elif what == INDEX:
             self._index = number
+        elif what in (FILE_CAME, FILE_GONE):
+            filled = self._close_run(filled)
+            key = self.spaces.key(self._cr3) if what == FILE_CAME else (self._store, self._index)
+            self.notes.append(Note(self._runs + filled, STORE if what == FILE_CAME else FILE, key, number))
         elif what in (PAGE, NONE):  # earlier runs are of the page's previous content
             self._append(self._close_run(filled))
             shown = self._shown.setdefault(self.spaces.number(self._cr3), np.zeros(USER_PAGES, np.uint64))

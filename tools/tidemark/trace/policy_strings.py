@@ -1,10 +1,15 @@
 """Which references of a recording were to pages of the policy: the reference strings that a replacement policy sees.
 
-A policy has the pages that can be evicted, not pages of files and not locked pages. The plugin notes when a page is
-given to the policy (CAME), when it is locked, and what the process frees. From a page's first CAME until then it is one
-page, and every reference to it belongs to the string, even if it was evicted and read again in between. The CAME is a
-reference of its own, because the kernel may be the first to use the page: for example, the initial stack of a program
-is written by the kernel.
+A policy has the pages that can be evicted, not locked pages. The plugin notes when a page of a process is given to the
+policy (CAME), when it is locked, and what the process frees. From a page's first CAME until then it is one page, and
+every reference to it belongs to the string, even if it was evicted and read again in between. The CAME is a reference
+of its own, because the kernel may be the first to use the page: for example, the initial stack of a program is written
+by the kernel.
+
+Pages of files on disks are named by the file and need no CAME: each reference names them, whether through a mapping or
+by `read` or `write`, and whether they were in memory or not. A page that is dropped (truncated, deleted, or given up by
+posix_fadvise) is another page when it is used again. A page of a file is the same page in all spaces. What a process
+reads before exec, and exec itself reads, counts for the space that exec makes.
 """
 
 from __future__ import annotations
@@ -15,9 +20,10 @@ import numpy as np
 
 from tidemark.errors import LabError
 from tidemark.jit import Int, compiled
+from tidemark.trace import FILE_INDEX_BITS, FILE_PAGE, MAX_SPACES
 from tidemark.trace.format import Reader
-from tidemark.trace.future import REF_BYTES, Space, without_repetitions
-from tidemark.trace.pack import CAME, FREED, FREED_SHIFT, LOCKED, SPACES, Note
+from tidemark.trace.future import PAGE_BYTES, REF_BYTES, Space, without_repetitions
+from tidemark.trace.pack import CAME, FILE, FREED, FREED_SHIFT, LOCKED, SPACES, STORE, Note
 from tidemark.trace.pages import PageTable
 from tidemark.trace.record import Recording
 
@@ -25,7 +31,11 @@ Array = np.ndarray
 Columns = tuple[Array, Array, Array]
 MIB = 1 << 20
 NEW, HOW_SHIFT, VPN = 1 << 24, 20, (1 << 20) - 1
-IN_FAULT, IN_CLAIM, IN_ADOPT = 0, 2, 4  # enum vm_in; a page that was read ahead is claimed
+IN_FAULT, IN_CLAIM, IN_READ, IN_ADOPT = 0, 2, 3, 4  # enum vm_in; a page that was read ahead is claimed
+FILE_STORES = 1 << 25  # mm/policy.h: from here on, files on disks
+DISK_PAGE = FILE_PAGE | FILE_STORES << FILE_INDEX_BITS
+ALL_SPACES = MAX_SPACES - 1  # the space of files' pages, in the table
+NEW_OF_FILE = 1 << 3 | IN_READ  # `write` has filled it
 BORN, TAKEN, RETURNED, GONE = range(4)  # new with a reference, new without, new if not resident, locked
 NONE = -1
 
@@ -40,12 +50,28 @@ def faults(recording: Recording, number: int) -> tuple[int, int]:
     key = [note.key for note in recording.notes if note.tag == SPACES][number]
     came = [note.value for note in recording.notes if note.tag == CAME and note.key == key]
     read = sum(how(value) == IN_FAULT and not value & NEW for value in came)
-    return sum(how(value) in (IN_FAULT, IN_CLAIM) for value in came), read
+    to, space = after_exec(recording), recording.numbers.get(key, NONE)
+    files = [note.value for note in recording.notes if note.tag == STORE and to[recording.numbers[note.key]] == space]
+    asked = [value for value in files if value & 7 in (IN_FAULT, IN_CLAIM, IN_READ)]
+    made = sum(value == NEW_OF_FILE for value in asked)
+    claimed = sum(value & 7 == IN_CLAIM for value in asked)
+    return sum(how(value) in (IN_FAULT, IN_CLAIM) for value in came) + len(asked), read + len(asked) - made - claimed
+
+
+def after_exec(recording: Recording) -> Array:
+    """u16[spaces]: for each space of a process the last one that the process had, by exec."""
+    to = np.arange(MAX_SPACES, dtype=np.uint16)
+    pids = {row["space"]: row["pid"] for row in recording.spaces if "pid" in row}
+    made = [recording.numbers.get(note.key, NONE) for note in recording.notes if note.tag == SPACES]
+    last = {pids[space]: space for space in made if space in pids}
+    for space, pid in pids.items():
+        to[space] = last.get(pid, space)
+    return to
 
 
 def meaning(tag: int, value: int) -> int:
     """The meaning of a note about a page: BORN, TAKEN, RETURNED or GONE."""
-    if tag == LOCKED:
+    if tag in (LOCKED, FILE):
         return GONE
     if how(value) == IN_ADOPT:
         return TAKEN
@@ -55,7 +81,7 @@ def meaning(tag: int, value: int) -> int:
 @compiled
 def _follow(
     start: Int,
-    columns: tuple[Array, Array, Array],
+    columns: tuple[Array, Array, Array, Array],
     notes: tuple[Array, Array, Array, Array],
     state: Array,
     living: Array,
@@ -65,9 +91,9 @@ def _follow(
 ) -> Int:
     """Fill `out` (space, page, time) with the string of these runs; the first run is number `start`. Returns the length
     of the string. `state`: next note, number of pages; `living`: the present page of each number in the table, or NONE;
-    `births`: the table's number of each page.
+    `births`: the table's number of each page. Pages `of_disk` need no note: the first reference is their birth.
     """
-    spaces, ids, insns = columns
+    spaces, ids, insns, of_disk = columns
     note_at, note_id, note_space, note_means = notes
     out_spaces, out_pages, out_times = out
     n, note, pages = 0, state[0], state[1]
@@ -87,6 +113,10 @@ def _follow(
                 n += 1
             note += 1
         now[spaces[i]] += insns[i]
+        if of_disk[i] and living[ids[i]] == NONE:
+            living[ids[i]] = pages
+            births[pages] = ids[i]
+            pages += 1
         if living[ids[i]] != NONE:
             out_spaces[n], out_pages[n], out_times[n] = spaces[i], living[ids[i]], now[spaces[i]]
             n += 1
@@ -94,10 +124,22 @@ def _follow(
     return n
 
 
-def each_page(notes: list[Note]) -> Iterator[Note]:
-    """The notes about pages; a freed range becomes one note for each page in it that the policy had."""
+def pages_of_disks(recording: Recording) -> Array:
+    """u64[n]: the pages of files on disks, as the trace has them, in order."""
+    found = [np.unique(pages[pages >= DISK_PAGE]) for _, pages, *_ in Reader(recording.trace).runs()]
+    return np.unique(np.concatenate([*found, np.zeros(0, np.uint64)]))
+
+
+def each_page(notes: list[Note], of_disks: Array) -> Iterator[Note]:
+    """The notes about pages; a freed range becomes one note for each page in it that the policy had, and a range of a
+    file one for each of its pages `of_disks`, with that page as its value.
+    """
     come: dict[tuple[int, int], set[int]] = {}
     for note in notes:
+        if note.tag == FILE:
+            first = FILE_PAGE | note.key[0] << FILE_INDEX_BITS
+            at = np.searchsorted(of_disks, np.array([first | note.key[1], (first | note.value) + 1], np.uint64))
+            yield from (note._replace(value=int(page)) for page in of_disks[at[0] : at[1]])
         if note.tag in (CAME, LOCKED):
             come.setdefault(note.key, set()).add(note.value & VPN)
             yield note
@@ -113,25 +155,29 @@ class Follower:
     """Turns a recording's runs into the policy's reference strings."""
 
     def __init__(self, recording: Recording) -> None:
-        notes = [note for note in each_page(recording.notes) if note.key in recording.numbers]
+        of_disks, numbers = pages_of_disks(recording), recording.numbers
+        notes = [note for note in each_page(recording.notes, of_disks) if note.tag == FILE or note.key in numbers]
         self.table = PageTable()
-        spaces = np.array([recording.numbers[note.key] for note in notes], np.uint16)
-        vpns = np.array([note.value & VPN for note in notes], np.uint64)
+        spaces = np.array([ALL_SPACES if note.tag == FILE else numbers[note.key] for note in notes], np.uint16)
+        vpns = np.array([note.value if note.tag == FILE else note.value & VPN for note in notes], np.uint64)
         at = np.array([note.at for note in notes], np.int64)
         means = np.array([meaning(note.tag, note.value) for note in notes], np.uint8)
         self._notes = at, self.table.number(spaces, vpns), spaces, means
         self._state = np.zeros(2, np.int64)
         self._living = np.full(recording.totals["pages"] + len(notes) + 1, NONE, np.int32)
         self._now = np.zeros(1 << 16, np.uint64)
-        self._births = np.zeros(len(notes) + 1, np.uint32)
+        self._births = np.zeros(len(notes) + len(of_disks) + 1, np.uint32)
+        self._to = after_exec(recording)
         self._runs = 0
 
     def string_of(self, columns: tuple[Array, ...]) -> tuple[Array, Array, Array]:
         """The string (space, page, time) of these runs, which are columns of Reader.runs."""
         spaces, pages, _, _, insns = columns
+        of_disk = pages >= DISK_PAGE
+        spaces = np.where(of_disk, self._to[spaces], spaces)
         most = len(spaces) + len(self._notes[0])
         out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64)
-        runs = spaces, self.table.number(spaces, pages), insns
+        runs = spaces, self.table.number(np.where(of_disk, ALL_SPACES, spaces), pages), insns, of_disk
         state = self._state, self._living, self._now, self._births
         n = _follow(self._runs, runs, self._notes, *state, out)
         self._runs += len(spaces)
@@ -170,7 +216,7 @@ def spaces_of(recording: Recording, room: int) -> list[Space]:
     """
     follower, pieces, length = collected(recording, room // REF_BYTES)
     vpns = follower.vpns()
-    need = (length + len(vpns)) * REF_BYTES
+    need = length * REF_BYTES + len(vpns) * PAGE_BYTES
     if need > room:
         raise LabError(
             f"the run refers to {length:,} pages in turn, and its future takes {need / MIB:,.0f} MiB; beside the "
@@ -185,4 +231,8 @@ def one_space(vpns: Array, pages: Array, times: Array) -> Space:
     """One space's references, with its pages renumbered from 0."""
     keep = without_repetitions(pages)
     used, refs = np.unique(pages[keep], return_inverse=True)
-    return Space(vpns[used].astype(np.uint32), refs.astype(np.uint32), times[keep])
+    names = vpns[used]
+    files = np.where(names >= DISK_PAGE, (names & ~np.uint64(FILE_PAGE)) >> np.uint64(FILE_INDEX_BITS), 0)
+    return Space(
+        (names & np.uint64(VPN)).astype(np.uint32), refs.astype(np.uint32), times[keep], files.astype(np.uint32)
+    )

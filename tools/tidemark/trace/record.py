@@ -32,6 +32,9 @@ TRACE = "trace" + SUFFIX
 KINDS = ("all", "data")
 BIRTH, DEATH = "telemetry_mm", "pgd_destroy"
 NOTED = {
+    "forget": "policy_call_forget",
+    "shrink": "cache_shrink_range",
+    "read_page": "stored_read",
     "mm_init": "policy_call_mm_init",
     "remove": "policy_call_remove",
     "pin": "page_pin",
