@@ -1,7 +1,9 @@
-"""tidemark board: policies by regret on held-out strings."""
+"""tidemark board: policies by score on held-out draws."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,45 +12,66 @@ import typer
 from tidemark.commands import options
 from tidemark.errors import LabError
 
+FORM = 'it holds seed = N from 1 on, and may hold strings = ["trace.tmt", ...] and [names]'
 
-def read(path: Path) -> tuple[list[str], dict[str, str]]:
-    """The strings of a file, and the names to show for policies. Raises LabError if the file has no strings."""
+
+@dataclass(frozen=True)
+class Secret:
+    """What the file says: the seed, further strings, and the names to show for policies."""
+
+    seed: int
+    strings: list[str]
+    names: dict[str, str]
+
+
+def read(path: Path) -> Secret:
+    """The content of a board's file. Raises LabError if it has another form."""
     from tidemark.grade.intake import lab
 
     found = lab.read(path)
-    strings, names = found.get("strings"), found.get("names", {})
-    known = set(found) <= {"strings", "names"}
-    if not known or not isinstance(strings, list) or not strings or not isinstance(names, dict):
-        raise LabError(f'{path}: it holds strings = ["phases:200,refs=20000,seed=1", ...], and may hold [names]')
-    return list(map(str, strings)), {str(key): str(value) for key, value in names.items()}
+    seed, strings, names = found.get("seed"), found.get("strings", []), found.get("names", {})
+    is_known = set(found) <= {"seed", "strings", "names"} and isinstance(strings, list) and isinstance(names, dict)
+    if not is_known or not isinstance(seed, int) or not 1 <= seed <= 10**9:
+        raise LabError(f"{path}: {FORM}")
+    return Secret(seed, list(map(str, strings)), {str(key): str(value) for key, value in names.items()})
 
 
 def board(
-    held_out: Annotated[Path, typer.Argument(metavar="STRINGS.toml", help="File with the strings and names.")],
+    held_out: Annotated[Path, typer.Argument(metavar="BOARD.toml", help="File with the seed and names.")],
+    policies: Annotated[
+        list[Path] | None, typer.Argument(metavar="[POLICY.c]...", help="Files of policies, as for `evaluate`.")
+    ] = None,
     vm: Annotated[list[str] | None, typer.Option("--vm", help="A policy of this tree; may be given again.")] = None,
     html: Annotated[Path | None, typer.Option("--html", callback=options.writable, help="Also write a page.")] = None,
     csv_: Annotated[
         Path | None, typer.Option("--csv", callback=options.writable, help="Also write the numbers into this file.")
     ] = None,
+    sandbox: Annotated[
+        str, typer.Option("--sandbox", help="The sandbox for the policies' code: auto, bwrap, user or none.")
+    ] = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """Order policies by regret, their misses beyond MIN, on strings that the students have not seen.
+    """Order policies by their score in `tidemark evaluate`, on a held-out set that the students have not seen.
 
-    Example:  tidemark board ~/secret/board.toml --vm ada --vm bob --html board.html
+    Example:  tidemark board ~/secret/board.toml handed-in/ada.c handed-in/bob.c --html board.html
 
-    STRINGS.toml has strings = ["phases:200,refs=20000,seed=771", "trace.tmt"], and may have [names], POLICY = "what the
-    board calls it". The simulator runs the policies on this machine, without a sandbox: read them first.
+    BOARD.toml has seed = 771, which numbers the draws. It may have strings = ["trace.tmt"], further strings that count,
+    and [names], POLICY = "what the board calls it". The policies run in the grader's sandbox, half a minute each.
     """
     from rich.console import Console
     from rich.table import Table
 
     from tidemark.commands.trace import progress_bar
+    from tidemark.evaluate import board as boards
     from tidemark.files import write_atomically, write_csv
-    from tidemark.strings import board as boards
+    from tidemark.grade.build import sandbox as sandboxes
 
-    texts, names = read(held_out)
+    os.umask(0o022)  # the user that runs a policy's code must be able to read
+    secret, box = read(held_out), sandboxes.choose(sandbox)
+    files = [*(policies or []), *map(boards.path_of, vm or [])]
     with progress_bar("board", quiet) as progress:
-        lines = boards.board(vm or [], texts, names, progress)
+        jobs = len(os.sched_getaffinity(0))
+        lines = boards.board(files, secret.seed, secret.strings, secret.names, box, jobs, progress)
     rows = boards.as_rows(lines)
     table = Table(box=None, header_style="bold")
     for name in rows[0]:

@@ -181,15 +181,16 @@ def placed(ram: int, image: str, at: int, keep: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def memory(images: Mapping[int, str], mib: int, keep: bool = True) -> Iterator[str]:
-    """A file of `mib` MiB for the guest's memory, with each image at the byte that is its key; see `placed`."""
-    ram = os.memfd_create("tidemark-memory")
+def memory(images: Mapping[int, str], mib: int, keep: bool = True, file: str = "") -> Iterator[str]:
+    """A file of `mib` MiB for the guest's memory, with each image at the byte that is its key; see `placed`. It has no
+    name, unless an existing `file` is given: a QEMU in a sandbox does not see our descriptors."""
+    ram = os.open(file, os.O_RDWR) if file else os.memfd_create("tidemark-memory")
     try:
         os.ftruncate(ram, mib * MIB)
         with contextlib.ExitStack() as stack:
             for at, image in images.items():
                 stack.enter_context(placed(ram, image, at, keep))
-            yield f"/proc/{os.getpid()}/fd/{ram}"
+            yield file or f"/proc/{os.getpid()}/fd/{ram}"
     finally:
         os.close(ram)
 

@@ -260,7 +260,7 @@ def disk_in_memory(s: Settings) -> Iterator[Settings]:
         yield s
         return
     images = {image_at(s): s.disk} | ({image2_at(s): s.disk2} if s.disk2 else {})
-    with disk.memory(images, machine_mib(s), s.disk_kept) as path:
+    with disk.memory(images, machine_mib(s), s.disk_kept, s.memory) as path:
         yield replace(s, memory=path)
 
 

@@ -31,8 +31,8 @@ class Settings:
     seconds of host time; `image` is the folder that holds KERNEL and INITRD; `prefix` is put before the command of an
     unattended run, to start it in a sandbox. `disk` is an image (`prepared` makes one from a folder or a size),
     `disk_kind` its kind in the guest, `disk2` a second one of that kind; `disk_kept`: changes go into the image;
-    `memory` is the file that holds the guest's memory, if it has one; `future` is a file that is loaded above all else
-    in memory, for vm=min."""
+    `memory` is the file that holds the guest's memory, if it has one; with a modelled disk and "" a file is made;
+    `future` is a file that is loaded above all else in memory, for vm=min."""
 
     vm: str = DEFAULTS["VM"]
     mem: str = DEFAULTS["MEM"]

@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from tidemark.machine import plugin, qemu
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence/record.c
 GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more
-DISK = "disk.img"
+MEMORY = "memory"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # processor time and wall clock: last resorts, long after the budget
 
@@ -39,8 +39,8 @@ class Run:
 
     `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
     recorded; with NO_REFS neither they nor program pages that the student's code touches are known. `disk`:
-    an image for a modelled disk, sda; the run gets a copy. `tables`: page tables are counted. `budget`: the number of
-    instructions, of kernel and programs, after which the run is ended.
+    an image for a modelled disk, sda, which the run does not change. `tables`: page tables are counted. `budget`: the
+    number of instructions, of kernel and programs, after which the run is ended.
     """
 
     command: str
@@ -133,7 +133,9 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], box: Sandbox
         timeout=WALL_LIMIT_S,
         image=folder,
         prefix=tuple(box.prefix(folder, [folder], LIMIT_S)),
-        disk=str(folder / DISK) if run.disk else "",
+        disk=str(run.disk or ""),
+        disk_kept=False,
+        memory=str(folder / MEMORY) if run.disk else "",
         telemetry=str(folder / "telemetry") if told else "",
     )
     places = {"store": str(qemu.size_bytes(run.mem, "mem"))} | (
@@ -147,31 +149,38 @@ def boot(workspace: Workspace, run: Run) -> Boot:
     large = kernel_size.too_large(workspace.tree / qemu.KERNEL, qemu.size_bytes(run.mem, "mem"))
     if large:
         return Boot(Outcome.NO_BOOT, large, "", evidence.NOTHING)
-    kernel = kernel_map.find(workspace)
     with contextlib.ExitStack() as held:
         folder = Path(tempfile.mkdtemp(prefix="boot-", dir=workspace.scratch))
         held.callback(shutil.rmtree, folder, ignore_errors=True)
-        lay_image(workspace, folder, run.files)
-        if run.disk:
-            shutil.copyfile(run.disk, folder / DISK)
-        console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
-        console.touch()  # it becomes the sandbox's, as the rest of the folder does
-        options = {
-            "out": str(records),
-            "refs": str(run.refs),
-            "tables": str(int(run.tables)),
-            "budget": str(run.budget),
-            **kernel.options,
-        }
-        with log.open("wb") as messages:
-            settings = settings_of(run, folder, options, workspace.sandbox, bool(workspace.keep))
-            code, status = qemu.unattended(settings, console, lambda: None, messages)
-        seen = evidence.read(records, kernel)
-        said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
-        outcome, reason = ending(code, status, "".join(said), seen)
-        text = console.read_text("ascii", "replace").replace("\r", "")
-        made = Boot(outcome, reason, text, seen, code in WENT_WRONG)
+        made = observed(workspace, run, folder, bool(workspace.keep))
         if not workspace.keep:
-            return made
+            return replace(made, left=None)
         held.pop_all()
-        return replace(made, left=to_debug.Left(settings, console, code, reason))
+        return made
+
+
+def observed(workspace: Workspace, run: Run, folder: Path, told: bool, look: Callable[[], None] = lambda: None) -> Boot:
+    """Boot the workspace's kernel in an empty folder, whose files are left. `told`: with telemetry; `look` is called
+    often meanwhile, and may end the run by an exception. Raises LabError as `boot` does."""
+    kernel = kernel_map.find(workspace)
+    lay_image(workspace, folder, run.files)
+    if run.disk:
+        (folder / MEMORY).touch()
+    console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
+    console.touch()  # it becomes the sandbox's, as the rest of the folder does
+    options = {
+        "out": str(records),
+        "refs": str(run.refs),
+        "tables": str(int(run.tables)),
+        "budget": str(run.budget),
+        **kernel.options,
+    }
+    with log.open("wb") as messages:
+        settings = settings_of(run, folder, options, workspace.sandbox, told)
+        code, status = qemu.unattended(settings, console, look, messages)
+    seen = evidence.read(records, kernel)
+    said = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+    outcome, reason = ending(code, status, "".join(said), seen)
+    text = console.read_text("ascii", "replace").replace("\r", "")
+    left = to_debug.Left(settings, console, code, reason)
+    return Boot(outcome, reason, text, seen, code in WENT_WRONG, left)
