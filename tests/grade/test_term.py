@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from grades import graded_as
 from grading import starter
-from lab import tidemark
 from test_grade_class import FILE, LAB, STAND_IN, Room
 from tidemark.commands import class_stats, export_jplag
 from tidemark.errors import LabError
@@ -23,7 +22,6 @@ from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Question
 from tidemark.runs import cluster
-from tidemark.strings import board
 
 ASKED = (Question("1", "Why?", 2, ("because: 2",)), Question("2", "How far?", 3))
 WITH_QUESTIONS = replace(LAB, questions=ASKED)
@@ -310,20 +308,3 @@ def test_jplag_gets_submissions_and_starters(room: Room, tmp_path: Path, capsys:
     assert "left out: bob: bob.zip" in said and "1 of 2 submissions" in said
     assert jplag.command(Path("out")) == "java -jar jplag.jar -l c -bc out/base -r out/result out/submissions"
     assert said.splitlines()[-1] == jplag.command(tmp_path / "out")
-
-
-def test_nobody_on_the_board_is_better_than_min() -> None:
-    assert board.regrets([6, 8, 9], [4, 8, 6]) == 0.5
-    with pytest.raises(LabError, match="fewer misses than MIN"):
-        board.regrets([6, 7, 9], [4, 8, 6])
-
-
-def test_board_orders_by_regret_and_keeps_strings_to_itself(tmp_path: Path) -> None:
-    (tmp_path / "board.toml").write_text('strings = ["phases:40,refs=1500,seed=771"]\n[names]\nrandom = "Team <4>"\n')
-    done = tidemark("board", "board.toml", "--vm", "random", "--vm", "nosuch", "-q", "--html", "b.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    lines = [line.split() for line in done.stdout.splitlines()[1:]]
-    assert sorted(line[1] for line in lines[:5]) == ["2q", "LRU", "Team", "clock", "fifo"]
-    found = [float(line[-1].rstrip("%")) for line in lines[:5]]
-    assert found == sorted(found) and found[0] > 0 and lines[5][0] == "nosuch"
-    assert "phases" not in done.stdout and "Team &lt;4&gt;" in (tmp_path / "b.html").read_text()

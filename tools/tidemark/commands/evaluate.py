@@ -46,8 +46,12 @@ def evaluate(
     box = sandboxes.choose(sandbox)
     jobs = len(os.sched_getaffinity(0))
     request = evaluation.Request(policy, evaluation.any_seed() if seed is None else seed, jobs=jobs)
-    with progress_bar(f"evaluate {policy.stem}", quiet) as progress:
-        made = evaluation.evaluate(request, box, progress)
+    try:
+        with progress_bar(f"evaluate {policy.stem}", quiet) as progress:
+            made = evaluation.evaluate(request, box, progress)
+    except KeyboardInterrupt:
+        print("tidemark: stopped; there is no result", file=sys.stderr)
+        raise
     print(text.of(made.told) if text_ else json.dumps(made.told, indent=2))
     if made.refusal:
         if not text_:

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tidemark.evaluate import score
+from tidemark.evaluate import score, text
 from tidemark.evaluate.evaluation import HELD_OUT, Request, evaluate
 from tidemark.evaluate.refusal import KERNEL, SIMULATOR, Refusal
 from tidemark.grade.build.sandbox import Sandbox
@@ -77,18 +77,13 @@ def board(
     return sorted(lines, key=lambda each: (each.score, each.name))
 
 
-def shown(stated: Mapping[str, Any]) -> str:
-    """A ratio with its interval."""
-    return f"{stated['ratio']:.3g} ({stated['low']:.3g} to {stated['high']:.3g})"
-
-
 def as_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The board as a table's rows."""
     rows = []
     for place, each in enumerate(lines, 1):
         half = each.half
-        columns = {"score": shown(half["score"]) if half else ""}
-        columns |= {said: shown(half["parts"][part]) if half else "" for part, said in PARTS.items()}
+        columns = {"score": text.number(half["score"]) if half else ""}
+        columns |= {said: text.number(half["parts"][part]) if half else "" for part, said in PARTS.items()}
         rows.append({"place": place if half else "", "policy": each.name, **columns, "note": each.reason})
     return rows
 

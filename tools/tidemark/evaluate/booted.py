@@ -108,8 +108,13 @@ def refused(run: boot.Boot, where: str) -> Refused | None:
 def count(machine: Machine, run: boot.Run, where: str, look: Look) -> Counted:
     """Boot, and count. Raises Refused if the policy breaks a rule or the run fails."""
     folder = Path(tempfile.mkdtemp(prefix="boot-", dir=machine.scratch))
+
+    def look_at_qemu() -> None:
+        if (folder / boot.EVIDENCE).exists():  # before QEMU runs, an ended sandbox could leave a process behind
+            look()
+
     try:
-        made = boot.observed(machine, run, folder, told=True, look=look)
+        made = boot.observed(machine, run, folder, told=True, look=look_at_qemu)
         if reason := refused(made, where):
             raise reason
         assert made.left

@@ -116,15 +116,16 @@ def check_objects(machine: Machine, source: Source, found: list[str]) -> None:
 
 
 def compile_in(machine: Machine, source: Source) -> None:
-    """Build the policy's objects, simulators and kernel, with checks in between. Raises Refused."""
-    simulators = (f"{tree.SIMULATORS}/{source.name}", f"{tree.SIMULATORS}/{source.name}.fast")
+    """Build the policy's objects, simulator and kernel, with checks in between. Raises Refused."""
     made = machine.make(*machine.objects)
     if made.status:
         raise Refused(COMPILE, "compile", f"{source.name}.c does not compile:\n{compiler_says(made.err)}")
     check_objects(machine, source, object_rules.offences(machine.tree, machine.lab))
-    made = machine.make(*KERNEL, simulators[0])
+    made = machine.make(*KERNEL, f"{tree.SIMULATORS}/{source.name}")
     if made.status:
         raise Refused(COMPILE, "compile", f"{source.name}.c does not build:\n{compiler_says(made.err)}")
+    in_simulator = f"{tree.SIMULATORS}/checked/{source.file[:-2]}.o"
+    check_objects(machine, source, object_rules.host_offences(machine.tree, machine.lab, in_simulator))
     check_objects(machine, source, object_rules.kernel_offences(machine.tree, machine.lab))
 
 

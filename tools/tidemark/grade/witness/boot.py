@@ -25,7 +25,7 @@ from tidemark.machine import plugin, qemu
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence/record.c
 GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more
-MEMORY = "memory"
+MEMORY, EVIDENCE = "memory", "evidence"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # processor time and wall clock: last resorts, long after the budget
 
@@ -166,7 +166,7 @@ def observed(workspace: Workspace, run: Run, folder: Path, told: bool, look: Cal
     lay_image(workspace, folder, run.files)
     if run.disk:
         (folder / MEMORY).touch()
-    console, log, records = folder / "console", folder / "qemu.log", folder / "evidence"
+    console, log, records = folder / "console", folder / "qemu.log", folder / EVIDENCE
     console.touch()  # it becomes the sandbox's, as the rest of the folder does
     options = {
         "out": str(records),
