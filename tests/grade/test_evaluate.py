@@ -171,22 +171,27 @@ def test_copy_of_clock_is_as_good_as_clock(tmp_path: Path, box: Sandbox, few: No
 # --- the least, and Ctrl-C ---
 
 
-def test_zipf_refers_to_the_pages_that_the_program_does(tmp_path: Path) -> None:
-    kib, references, seed = 400, 300, 77
-    made = record(qemu.Settings(run=f"pattern zipf {kib} {references} --seed {seed}", mem="16M"), tmp_path / "run")
+@pytest.mark.parametrize(
+    ("run", "wanted"),
+    [
+        ("pattern zipf 400 300 --seed 77", least.zipf(100, 300, 77)),
+        ("phase 400 80 3 100 --seed 77", least.phases(100, 20, 3, 100, 77)),
+    ],
+)
+def test_program_refers_to_the_pages_that_are_computed(tmp_path: Path, run: str, wanted: np.ndarray) -> None:
+    made = record(qemu.Settings(run=run, mem="16M"), tmp_path / "run")
     reader, pieces = Reader(made.trace), []
-    selection = Selection(Choice(next(row["space"] for row in reader.spaces if row["name"] == "pattern")))
+    selection = Selection(Choice(next(row["space"] for row in reader.spaces if row["name"] == run.split()[0])))
     for batch in selection.batches(iter(reader)):
         pieces.append(selection.pages()[1][batch.pages])
     pages = np.concatenate(pieces).astype(np.int64)
-    wanted = least.zipf(kib // 4, references, seed).astype(np.int64)
 
     def without_repetitions(string: np.ndarray) -> list[int]:
         return string[np.diff(string, prepend=-1) != 0].tolist()
 
-    starts = np.unique(pages)
-    found = [pages[(pages >= start) & (pages < start + kib // 4)] - start for start in starts]
-    assert without_repetitions(wanted) in [without_repetitions(one) for one in found]
+    starts, nr_pages = np.unique(pages), int(wanted.max()) + 1
+    found = [pages[(pages >= start) & (pages < start + nr_pages)] - start for start in starts]
+    assert without_repetitions(wanted.astype(np.int64)) in [without_repetitions(one) for one in found]
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:

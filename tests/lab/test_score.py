@@ -22,12 +22,21 @@ DISK = Disk(page_s=0.001, move_s=0.01)
 # --- the least ---
 
 
-def test_least_of_a_loop_is_computed_by_hand() -> None:
-    """Four passes over 5 pages in 4 frames: what MIN misses after the first pass is read, and one page of the fill is
-    written."""
-    found = least.of_command("seqscan 20 3 w", 4, DISK)
-    assert found.reads == brute(list(range(5)) * 4, 4) - 5 > 0
-    assert found.seconds == pytest.approx((found.reads + 1) * 0.001)
+def test_least_of_a_circle_is_computed_by_hand() -> None:
+    """1 2 3 1 2 3 in 2 frames: MIN misses 1, 2, 3 (evicts 2), hits 1, misses 2, and hits 3. So one page is read; and
+    one of the first three, for which there is no frame, is written."""
+    found = least.of_string(least.passes(3, 2), 2, DISK)
+    assert found.reads == 1 and found.seconds == pytest.approx(0.002)
+
+
+def test_phases_stay_in_a_window_and_fill_first() -> None:
+    pages = least.phases(400, 20, 5, 1000, 77)
+    assert pages[:400].tolist() == list(range(400)) and len(pages) == 5400
+    firsts = [pages[400 + 1000 * at : 1400 + 1000 * at] for at in range(5)]
+    assert all(len(np.unique(one)) < 60 for one in firsts)  # 20, and about 16 that stray
+    assert np.median(firsts[0]) < 20 and len({np.median(one) for one in firsts}) == 5
+    reads = least.of_command("phase 1600 80 5 1000 --seed 77", 50, DISK).reads
+    assert reads == brute(pages.tolist(), 50) - 400
 
 
 def brute(string: list[int], frames: int) -> int:

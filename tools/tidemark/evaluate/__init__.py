@@ -14,10 +14,12 @@ within 1 %, for every cell of the set:
 
     strings   the generated strings of the standard set with the middle one of their frames, REFERENCES long, in the
               simulator: faults over those of MIN
-    machine   five programs in the kernel with 12 MiB (machine.CELLS): one process larger than memory twice, an
-              overload of six processes without a guard and under `serialize`, and a file that streams past a hot set.
-              Virtual time, by QEMU's clock, over the least that the disk alone needs (least.py), for which no policy
-              and no guard is fast enough; and pages read over the least
+    machine   five programs in the kernel with 12 MiB (booted.CELLS): one process larger than memory twice, with a
+              locality that moves and with popular pages; an overload of six processes without a guard and under
+              `serialize`; and a file that streams past a hot set. Virtual time, by QEMU's clock, over the least that
+              the disk alone needs (least.py), for which no policy and no guard is fast enough; and pages read over the
+              least. Three cells run in a circle, where even evicting the newest page does well, and the first two do
+              not, where that is a disaster: a policy must be good at both
     hooks     instructions of all cells of `machine` over the same without those in hooks. Besides, the figure `hooks`
               measures one run, `seqscan 38912 5`: instructions in hooks per fault, and per cent
 
@@ -35,10 +37,11 @@ has replicates that the seed numbers (held_out_numbers): other strings, other si
 seed is drawn anew each time, and printed, so a search cannot fit a policy to it. A policy that is much worse there
 than in public was fitted to the public draws. The board (board.py) ranks by the held-out set of a secret seed.
 
-Time: 36 strings and 30 boots for each half, two at a time. What does not depend on the policy (strings, MIN, the disk's
-image) is made once.
+Time: 36 strings and 30 boots for each half, one for each processor at a time. Under a policy like CLOCK all take
+about 70 seconds of processor time; under one with many more faults, more, up to the limit of instructions for each
+run. What does not depend on the policy (strings, MIN, the empty disk) is made once.
 
-`tidemark evaluate --json` prints one object, described in docs/reference/evaluate.md; SCHEMA is its version. A larger
+`tidemark evaluate` prints one object, described in docs/reference/evaluate.md; SCHEMA is its version. A larger
 SET or SCHEMA means that old numbers cannot be compared with new ones, or have other names.
 """
 

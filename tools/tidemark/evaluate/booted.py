@@ -46,7 +46,7 @@ class Booted:
 
 
 CELLS = (
-    Booted("loop", "seqscan {size:10240} 3 w"),
+    Booted("phases", "phase {size:16384} {size:4096} 8 2500 --seed {seed}"),
     Booted("zipf", "pattern zipf {size:16384} 20000 --seed {seed}", swap="sim:ssd"),
     Booted("overload", "thrash 6 {size:3072} 2 300"),
     Booted("overload-guarded", "thrash 6 {size:3072} 2 300", guard="serialize"),

@@ -1,8 +1,9 @@
 """The least that a program of the set needs: pages read, and seconds of the disk. No policy and no guard is better.
 
-The references of these programs to their pages are known without a run: the loops by their form, `pattern zipf` by its
-random numbers, which are computed here as user/workloads/pattern.c does. Other pages (text, stack, kernel) are left
-out, and `frames` are all frames that are free before the first program starts; both can only make the least smaller.
+The references of these programs to their pages are known without a run: those in a circle by their form, those of
+`phase` and `pattern zipf` by their random numbers, which are computed here as the programs do. Other pages (text,
+stack, kernel) are left out, and `frames` are all frames that are free before the first program starts; both can only
+make the least smaller.
 
 MIN has the fewest misses of any demand paging (tidemark.strings.compare), and reading ahead cannot do with fewer
 reads. The first use of a page is not a read: the program's first pass fills all its pages, or writes the file. So a
@@ -25,7 +26,8 @@ from tidemark.strings import compare
 from tidemark.strings.refstrings import Given
 
 PAGE_KIB = 4
-PRIME, SCALE, WORD = 7919, 1 << 27, (1 << 32) - 1  # as in user/workloads/pattern.c
+WORD = (1 << 32) - 1
+PRIME, SCALE, STRAY = 7919, 1 << 27, 64  # as in user/workloads/pattern.c and phase.c
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,31 @@ def passes(nr_pages: int, number: int) -> np.ndarray:
     return np.tile(np.arange(nr_pages, dtype=np.uint32), number)
 
 
-def zipf(nr_pages: int, references: int, seed: int) -> np.ndarray:
-    """The references of `pattern zipf`: all pages in order, then those that are drawn."""
-    sums = np.cumsum(SCALE // np.arange(1, nr_pages + 1, dtype=np.uint64))
-    drawn = np.empty(references, np.uint64)
-    state = seed
-    for at in range(references):
+def randoms(seed: int, number: int) -> np.ndarray:
+    """The first random numbers of a program, as lab_random in user/lib/lab.h makes them."""
+    drawn, state = np.empty(number, np.uint64), seed
+    for at in range(number):
         state ^= state << 13 & WORD
         state ^= state >> 17
         state ^= state << 5 & WORD
         drawn[at] = state
-    ranks = np.searchsorted(sums, drawn % sums[-1], side="right").astype(np.uint64)
-    return np.concatenate([passes(nr_pages, 1), (ranks * np.uint64(PRIME) % np.uint64(nr_pages)).astype(np.uint32)])
+    return drawn
+
+
+def zipf(nr_pages: int, references: int, seed: int) -> np.ndarray:
+    """The references of `pattern zipf`: all pages in order, then those that are drawn."""
+    sums = np.cumsum(SCALE // np.arange(1, nr_pages + 1, dtype=np.uint64))
+    ranks = np.searchsorted(sums, randoms(seed, references) % sums[-1], side="right")
+    return np.concatenate([passes(nr_pages, 1), (ranks * PRIME % nr_pages).astype(np.uint32)])
+
+
+def phases(nr_pages: int, window: int, number: int, references: int, seed: int) -> np.ndarray:
+    """The references of `phase`: all pages in order, then those of each phase, after which the window moves."""
+    drawn = randoms(seed, number * (references + 1)).astype(np.int64).reshape(number, references + 1)
+    moves, numbers = drawn[:, -1] % (nr_pages - window), drawn[:, :-1]
+    firsts = np.concatenate([[0], moves[:-1]])[:, None]
+    pages = np.where(numbers % STRAY == 0, (numbers >> 6) % nr_pages, firsts + (numbers >> 6) % window)
+    return np.concatenate([passes(nr_pages, 1), pages.ravel().astype(np.uint32)])
 
 
 def of_string(pages: np.ndarray, frames: int, disk: Disk, flushed: bool = False) -> Least:
@@ -69,9 +84,10 @@ def of_string(pages: np.ndarray, frames: int, disk: Disk, flushed: bool = False)
     return Least(reads, (reads + writes) * disk.page_s)
 
 
-def seqscan(words: Sequence[str], frames: int, disk: Disk) -> Least:
-    """seqscan KB PASSES w"""
-    return of_string(passes(pages_of(words[0]), 1 + int(words[1])), frames, disk)
+def phase(words: Sequence[str], frames: int, disk: Disk) -> Least:
+    """phase TOTAL_KB WINDOW_KB PHASES REFS --seed N"""
+    sizes = pages_of(words[0]), pages_of(words[1])
+    return of_string(phases(*sizes, int(words[2]), int(words[3]), int(words[5])), frames, disk)
 
 
 def pattern(words: Sequence[str], frames: int, disk: Disk) -> Least:
@@ -91,7 +107,7 @@ def filemix(words: Sequence[str], frames: int, disk: Disk) -> Least:
 
 
 PROGRAMS: dict[str, Callable[[Sequence[str], int, Disk], Least]] = {
-    "seqscan": seqscan,
+    "phase": phase,
     "pattern": pattern,
     "thrash": thrash,
     "filemix": filemix,
