@@ -24,6 +24,7 @@ COMMANDS = (
         "compare",
         "worst",
         "evaluate",
+        "paper",
         "lab",
         "grade",
         "grade-class",

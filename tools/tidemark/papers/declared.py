@@ -1,0 +1,235 @@
+"""The declared papers: NAME.toml beside this file, read and checked without running anything.
+
+title, authors, year, where, machine     what the work is, and on what it was measured
+[plans.NAME]        a sweep that figures share:
+    plan            the text of a plan (tidemark.runs.plan)
+    scale           the scale in space and time, and its reason
+    seconds         expected on two idle cores
+    quick           true: `make soak` runs it again
+    needs           a file that must exist, and `how` to get it
+    trace           names of address spaces: each run is recorded, and its numbers are those of the first space
+                    that it has
+    [plans.NAME.sides]      names for some of the cells: SIDE = { variable = value }; of a workload, a part of it, or
+                            after = the whole
+    [plans.NAME.numbers]    what is measured (tidemark.papers.numbers)
+    [[plans.NAME.memory]]   processes whose memory over time is kept, of the first replicate: side, process, nth
+[[figure]]          id, title, section and quote as published, and
+    published       numbers: { what, value, source, ours = an expression }
+    plan, claim     the plan of its runs, and what they must show
+    shows           { label = expression }: drawn with its interval; with `along`, a curve over that variable
+    because, without    why it differs, and the claim that holds when the cause is removed
+    nowhere         instead of a plan: why it cannot be here
+[[errata]]          where, says, arithmetic
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tidemark.errors import USAGE, LabError
+from tidemark.machine.qemu import ROOT
+from tidemark.papers import predicate
+from tidemark.runs import plan as plans
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).parent
+PAPERS = ("mcmenamin", "tucek", "tpf")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A process whose memory over time is drawn."""
+
+    side: str
+    process: str
+    nth: int = 1
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A plan of a paper; see above. `text` is the plan as declared."""
+
+    name: str
+    text: str
+    plan: plans.Plan
+    scale: str
+    seconds: float
+    sides: Mapping[str, Mapping[str, str]]
+    numbers: Mapping[str, Any]
+    quick: bool = False
+    needs: str = ""
+    how: str = ""
+    trace: str = ""
+    memory: Sequence[Memory] = ()
+
+    @property
+    def not_run(self) -> str:
+        """Why it cannot run here, and what to do; empty if it can."""
+        there = not self.needs or (ROOT / self.needs).exists()
+        return "" if there else f"not run: {self.needs} does not exist; {self.how}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number of the paper. `ours`: the expression for the same of our runs, if there is one."""
+
+    what: str
+    value: float
+    source: str
+    ours: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, table or sentence of a paper; see above."""
+
+    id: str
+    title: str
+    section: str
+    quote: str
+    published: Sequence[Published] = ()
+    plan: str = ""
+    claim: str = ""
+    shows: Mapping[str, str] = field(default_factory=dict)
+    along: str = ""
+    unit: str = ""
+    because: str = ""
+    without: str = ""
+    nowhere: str = ""
+    memory: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """An error in the paper."""
+
+    where: str
+    says: str
+    arithmetic: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A work, its plans and its figures."""
+
+    name: str
+    title: str
+    authors: str
+    year: int
+    where: str
+    machine: str
+    plans: Mapping[str, Sweep]
+    figures: Sequence[Figure]
+    errata: Sequence[Erratum]
+
+    def figure(self, name: str) -> Figure:
+        """The figure of this id. Raises LabError, which lists what there is."""
+        for one in self.figures:
+            if one.id == name:
+                return one
+        ids = [one.id for one in self.figures]
+        near = difflib.get_close_matches(name, ids, n=2)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise LabError(f"{self.name} has no figure {name}: {hint}there are {', '.join(ids)}", USAGE)
+
+
+def made(kind: type[Any], table: Mapping[str, Any], what: str) -> Any:
+    """A dataclass from a table. Raises LabError for keys that it does not have, or lacks."""
+    names = [one.name for one in fields(kind)]
+    unknown = [name for name in table if name not in names]
+    if unknown:
+        raise LabError(f"{what}: unknown key {', '.join(unknown)}; there are: {', '.join(names)}")
+    try:
+        return kind(**table)
+    except TypeError as error:
+        raise LabError(f"{what}: {str(error).replace('__init__() ', '')}") from None
+
+
+def sweep_of(name: str, table: dict[str, Any], what: str) -> Sweep:
+    """A plan's entry, checked as far as it can be without the image."""
+    text = table.pop("plan", "")
+    sides = {
+        side: {key: str(value) for key, value in chosen.items()} for side, chosen in table.pop("sides", {}).items()
+    }
+    memory = tuple(made(Memory, one, f"{what}, memory") for one in table.pop("memory", []))
+    try:
+        chosen = parsed(text, table.get("needs", ""))
+    except (LabError, ValueError) as error:
+        raise LabError(f"{what}: {error}") from None
+    given = {"name": name, "text": text, "plan": chosen, "sides": sides, "memory": memory, **table}
+    sweep: Sweep = made(Sweep, given, what)
+    return sweep
+
+
+def parsed(text: str, needs: str) -> plans.Plan:
+    """The plan, in which a needed file has its whole path; without that file a plan without cells."""
+    if needs and not (ROOT / needs).exists():
+        return plans.Plan(text, {}, [])
+    return plans.parse(text.replace(f'"{needs}"', f'"{ROOT / needs}"') if needs else text)
+
+
+def check_figure(figure: Figure, sweeps: Mapping[str, Sweep], what: str) -> None:
+    """Raises LabError if a figure has neither runs nor a reason, or names something that is not declared."""
+    if bool(figure.plan) == bool(figure.nowhere) or bool(figure.plan) != bool(figure.claim):
+        raise LabError(f"{what}: give plan and claim, or nowhere: why it cannot be measured here")
+    if figure.without and not figure.because:
+        raise LabError(f"{what}: `without` removes a cause: say in `because` which")
+    if not figure.plan:
+        return
+    if figure.plan not in sweeps:
+        raise LabError(f"{what}: there is no plan {figure.plan}, only {', '.join(sweeps)}")
+    values = [side for claim in (figure.claim, figure.without) if claim for one in predicate.comparisons(claim)
+              for side in (one.left, one.right)]  # fmt: skip
+    for text in (*figure.shows.values(), *(one.ours for one in figure.published if one.ours)):
+        values.append(predicate.tree(text))
+        predicate.check(values[-1])
+    sweep = sweeps[figure.plan]
+    for number, side, _ in (call for node in values for call in predicate.calls(node)):
+        for name, there in ((number, sweep.numbers), (side, sweep.sides)):
+            if name not in there:
+                raise LabError(f"{what}: {name} is not declared in plans.{sweep.name}: {', '.join(there)}")
+
+
+def parse(name: str, text: str) -> Paper:
+    """The paper in a text. Raises LabError, which says what is wrong."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"{name}.toml is not valid TOML: {error}") from None
+    sweeps = {
+        one: sweep_of(one, dict(entry), f"{name}.toml, plans.{one}") for one, entry in table.pop("plans", {}).items()
+    }
+    figures = []
+    for entry in table.pop("figure", []):
+        what = f"{name}.toml, figure {entry.get('id', '?')}"
+        points = tuple(made(Published, point, f"{what}, published") for point in entry.pop("published", []))
+        figures.append(made(Figure, {**entry, "published": points}, what))
+        check_figure(figures[-1], sweeps, what)
+    ids = [one.id for one in figures]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    if twice:
+        raise LabError(f"{name}.toml has {', '.join(twice)} twice")
+    errata = tuple(made(Erratum, one, f"{name}.toml, errata") for one in table.pop("errata", []))
+    paper: Paper = made(
+        Paper, {"name": name, "plans": sweeps, "figures": tuple(figures), "errata": errata, **table}, f"{name}.toml"
+    )
+    return paper
+
+
+@cache
+def paper(name: str) -> Paper:
+    """A paper of this tree. Raises LabError, which lists what there is."""
+    if name not in PAPERS:
+        raise LabError(f"there is no paper {name}, only {', '.join(PAPERS)}", USAGE)
+    return parse(name, (HERE / f"{name}.toml").read_text(encoding="utf-8"))

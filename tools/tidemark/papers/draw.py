@@ -1,0 +1,133 @@
+"""Our panel of a figure: medians with their intervals beside the published numbers, a curve, or memory over time."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from tidemark.errors import LabError
+from tidemark.machine import qemu
+from tidemark.papers.declared import Figure, Paper
+from tidemark.papers.predicate import Look
+from tidemark.papers.stored import Stored
+from tidemark.papers.verdict import Estimate, expression, look_in
+from tidemark.report import figure as style
+from tidemark.report import svg
+from tidemark.report.figure import BLUE, GREY, STYLE, VERMILION, looks, whole_numbers
+
+WIDTH_IN, ROW_IN, LABEL = 4.6, 0.34, 34
+LOG_FROM = 20  # times the least value
+
+
+def rows_of(figure: Figure, look: Look) -> list[tuple[str, Estimate, float | None]]:
+    """Label, our estimate and the published number, of everything that is not drawn along a variable."""
+    found = [(one.what, expression(one.ours, look), one.value) for one in figure.published if one.ours]
+    shown: list[tuple[str, Estimate, float | None]] = list(found)
+    if not figure.along:
+        shown += [(label, expression(text, look), None) for label, text in figure.shows.items()]
+    return shown
+
+
+def dots(figure: Figure, look: Look) -> Canvas | None:
+    """A row for each number: ours with its interval, and the published one. None if there is no number."""
+    rows = rows_of(figure, look)
+    if not rows:
+        return None
+    picture = Canvas(figsize=(WIDTH_IN, 0.75 + ROW_IN * len(rows)), layout="constrained")
+    axes = picture.subplots()
+    for at, (_, ours, published) in enumerate(rows):
+        low, high = (ours.middle if end is None else end for end in (ours.low, ours.high))
+        axes.plot([low, high], [at, at], color=BLUE, linewidth=2)
+        axes.plot(ours.middle, at, "o", color=BLUE, clip_on=False)
+        if published is not None:
+            axes.plot(published, at, "D", color=VERMILION, clip_on=False)
+    axes.set_yticks(range(len(rows)), ["\n".join(textwrap.wrap(label, LABEL)[:2]) for label, *_ in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    scale(axes, [value for _, ours, published in rows for value in (ours.middle, ours.low, ours.high, published)])
+    axes.set_xlabel(figure.unit or "ours (dot) and published (diamond)")
+    return picture
+
+
+def scale(axes: Axes, values: Sequence[float | None]) -> None:
+    """From 0, or by powers if the values differ by much."""
+    there = [value for value in values if value is not None]
+    if min(there) > 0 and max(there) > LOG_FROM * min(there):
+        axes.set_xscale("log")
+        if max(there) < 1e4 * min(there):
+            whole_numbers(axes.xaxis)
+    else:
+        axes.set_xlim(min(0, *there), max(0, *there) * 1.06 or 1)
+
+
+def place(text: str) -> float:
+    """A variable's value as a number: a size in MiB, or the number itself."""
+    return qemu.size_bytes(text, "mem") / (1 << 20) if re.fullmatch(r"\d+[KMG]", text) else float(text)
+
+
+def curve(figure: Figure, found: Stored, look_at: Callable[[Mapping[str, str]], Look]) -> Canvas:
+    """Each of the shown expressions along a variable of the plan, with its interval."""
+    picture = Canvas(figsize=(WIDTH_IN, 2.5), layout="constrained")
+    axes = picture.subplots()
+    for (label, text), line in zip(figure.shows.items(), looks(list(figure.shows))):
+        points = curve_of(text, figure.along, found, look_at)
+        axes.plot([x for x, _ in points], [one.middle for _, one in points], "o", ls=line.dash, color=BLUE, label=label)
+        for x, one in points:
+            if one.low is not None and one.high is not None:
+                axes.plot([x, x], [one.low, one.high], color=BLUE, linewidth=2)
+    axes.set_xlabel(figure.along + (", MiB" if figure.along == "mem" else ""))
+    axes.set_ylabel(figure.unit)
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="best")
+    return picture
+
+
+def curve_of(
+    text: str, along: str, found: Stored, look_at: Callable[[Mapping[str, str]], Look]
+) -> list[tuple[float, Estimate]]:
+    """The points of one expression: those values of the variable for which it has runs."""
+    points = []
+    for value in dict.fromkeys(run.variables[along] for run in found.runs if along in run.variables):
+        try:
+            points.append((place(value), expression(text, look_at({along: value}))))
+        except LabError:
+            continue
+    return sorted(points, key=lambda point: point[0])
+
+
+def memory(kept: Sequence[tuple[str, Mapping[str, Any]]]) -> Canvas:
+    """Demand, resident set and accessed pages over time, a row for each process."""
+    picture = Canvas(figsize=(WIDTH_IN, 0.6 + 1.25 * len(kept)), layout="constrained")
+    every = picture.subplots(len(kept), 1, squeeze=False)[:, 0]
+    styles = {"mad": style.Look(GREY), "rss": style.Look(BLUE), "nap": style.Look(VERMILION, ":")}
+    for axes, (title, lines) in zip(every, kept):
+        for name, line in styles.items():
+            axes.plot(lines["s"], lines[name], color=line.colour, ls=line.dash, label=name.upper())
+        axes.set_title(title)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("pages")
+    every[-1].set_xlabel("virtual time, s")
+    every[0].legend(loc="best", ncols=3, fontsize=7)
+    return picture
+
+
+def panels(paper: Paper, figure: Figure, found: Stored) -> list[bytes]:
+    """Our pictures of a figure, as SVG."""
+
+    def look_at(more: Mapping[str, str]) -> Look:
+        return look_in(found, paper, figure.plan, more)
+
+    with matplotlib.rc_context(STYLE):
+        drawn = [dots(figure, look_at({}))]
+        if figure.along:
+            drawn.append(curve(figure, found, look_at))
+        if figure.memory:
+            titles = [one.title for one in paper.plans[figure.plan].memory]
+            drawn.append(memory([(name, found.memory[titles.index(name)]) for name in figure.memory]))
+        return [svg.drawn(one) for one in drawn if one]
