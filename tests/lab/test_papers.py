@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from lab import tidemark
+from soak import soak_but
 from tidemark.errors import LabError
-from tidemark.machine import qemu
+from tidemark.machine import image, qemu
 from tidemark.papers import declared, draw, numbers, page, predicate, stored, traces, verdict
 from tidemark.papers.predicate import AGREES, DIFFERS, OPEN
 
@@ -288,6 +289,13 @@ def test_every_stored_verdict_follows_from_stored_results(name: str) -> None:
     assert len(every) == len(stored.verdicts(paper))
 
 
+def test_results_of_another_image_are_named(tmp_path: Path) -> None:
+    found = tidemark("paper", "tucek", "tunables", "--stored", cwd=tmp_path)
+    other = stored.load(declared.paper("tucek"), "tunables").image != image.describe(qemu.ROOT)["sha256"]
+    assert found.returncode == 0, found.stderr
+    assert ("the results of tunables are of another image" in found.stderr) == other
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_documents_count_the_verdicts(name: str) -> None:
     counts = [list(stored.verdicts(declared.paper(name)).values()).count(one) for one in verdict.VERDICTS]
@@ -313,8 +321,7 @@ def test_no_stored_result_knows_this_machine(name: str) -> None:
 QUICK = [(name, sweep.name) for name in PAPERS for sweep in declared.paper(name).plans.values() if sweep.quick]
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize(("name", "plan"), QUICK)
+@pytest.mark.parametrize(("name", "plan"), soak_but(QUICK, ("tucek", "tunables")))
 def test_quick_figures_have_the_same_verdicts_again(name: str, plan: str, tmp_path: Path) -> None:
     """With the reference image the numbers are equal, too."""
     paper = declared.paper(name)

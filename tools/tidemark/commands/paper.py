@@ -78,10 +78,15 @@ def told(judged: Judged) -> str:
     return f"{judged.figure.id:8} {judged.verdict:15} {judged.figure.title}\n         {why}{without}"
 
 
-def check_image(paper: Paper, figures: Sequence[Figure], sha: str, folder: Path) -> None:
-    """Say which results another image has made."""
+def check_image(paper: Paper, figures: Sequence[Figure], image: Path, folder: Path) -> None:
+    """Say which results another image has made. Without an image there is nothing to compare with."""
+    from tidemark.machine import image as images
     from tidemark.papers import stored
 
+    try:
+        sha = images.describe(image)["sha256"]
+    except LabError:
+        return
     for sweep in plans_of(paper, figures):
         if stored.path_of(paper, sweep.name, folder).exists():
             found = stored.load(paper, sweep.name, folder)
@@ -146,14 +151,13 @@ def work(
 ) -> list[str]:
     """Run, judge and show figures of one paper; returns the verdicts that have changed."""
     from tidemark.files import write_json
-    from tidemark.machine import image as images
     from tidemark.papers import page, stored, verdict
 
     figures = chosen(paper, names)
     folder = stored.RESULTS if only_stored or save else RUNS / "results"
     if not only_stored:
         run_all(paper, figures, image.resolve(), jobs, quiet, folder)
-    check_image(paper, figures, images.describe(image)["sha256"], folder)
+    check_image(paper, figures, image, folder)
     judged = [verdict.judge(paper, one, folder) for one in figures]
     changes = [line for line in verdict.changed(paper, judged) if not names or line.split()[1].rstrip(":") in names]
     if save:

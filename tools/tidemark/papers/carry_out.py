@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
@@ -69,14 +70,16 @@ def of_traces(sweep: Sweep, folder: Path, parcel: cluster.Parcel, image: Path, s
     place = folder / TRACED / parcel.described["sha256"][:16] / declared_as(sweep)
     place.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in sweep.plan.cells if not (place / f"{cell.id}.json").exists()]
+    stopped = threading.Event()
     with ThreadPoolExecutor(slots, "trace") as pool:
-        waiting = {pool.submit(recorded, cell, image, sweep, place): cell for cell in missing}
+        waiting = {pool.submit(recorded, cell, image, sweep, place, stopped): cell for cell in missing}
         try:
             for done, future in enumerate(as_completed(waiting), 1):
                 future.result()
                 say(f"{done} of {len(missing)} traces recorded and analysed")
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
             raise
     runs = []
     for cell in sweep.plan.cells:
@@ -87,12 +90,17 @@ def of_traces(sweep: Sweep, folder: Path, parcel: cluster.Parcel, image: Path, s
     return Stored(described["sha256"], described["commit"], declared_as(sweep), runs, (), first)
 
 
-def recorded(cell: plans.Cell, image: Path, sweep: Sweep, place: Path) -> None:
-    """Record one cell, analyse its trace, and keep the numbers alone."""
+def recorded(cell: plans.Cell, image: Path, sweep: Sweep, place: Path, stopped: threading.Event) -> None:
+    """Record one cell, analyse its trace, and keep the numbers alone. The run ends soon after `stopped` is set."""
+
+    def look(records: list[dict[str, Any]], words: int) -> None:
+        if stopped.is_set():
+            raise LabError("stopped")
+
     work = place / f"{cell.id}.partial"
     shutil.rmtree(work, ignore_errors=True)
     try:
-        found = traces.measured(replace(cell.settings, image=image), work, sweep)
+        found = traces.measured(replace(cell.settings, image=image), work, sweep, look)
         write_json(place / f"{cell.id}.json", found)
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter
 
 from tidemark.errors import LabError
 from tidemark.machine import qemu
@@ -22,7 +23,7 @@ from tidemark.report import svg
 from tidemark.report.figure import BLUE, GREY, STYLE, VERMILION, looks, whole_numbers
 
 WIDTH_IN, ROW_IN, LABEL = 4.6, 0.34, 34
-LOG_FROM = 20  # times the least value
+LOG_FROM, WIDE = 20, 500  # times the least value
 
 
 def rows_of(figure: Figure, look: Look) -> list[tuple[str, Estimate, float | None]]:
@@ -47,7 +48,7 @@ def dots(figure: Figure, look: Look) -> Canvas | None:
         axes.plot(ours.middle, at, "o", color=BLUE, clip_on=False)
         if published is not None:
             axes.plot(published, at, "D", color=VERMILION, clip_on=False)
-    axes.set_yticks(range(len(rows)), ["\n".join(textwrap.wrap(label, LABEL)[:2]) for label, *_ in rows])
+    axes.set_yticks(range(len(rows)), ["\n".join(textwrap.wrap(label, LABEL)[:3]) for label, *_ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     scale(axes, [value for _, ours, published in rows for value in (ours.middle, ours.low, ours.high, published)])
@@ -60,8 +61,10 @@ def scale(axes: Axes, values: Sequence[float | None]) -> None:
     there = [value for value in values if value is not None]
     if min(there) > 0 and max(there) > LOG_FROM * min(there):
         axes.set_xscale("log")
-        if max(there) < 1e4 * min(there):
+        if max(there) < WIDE * min(there):
             whole_numbers(axes.xaxis)
+        else:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     else:
         axes.set_xlim(min(0, *there), max(0, *there) * 1.06 or 1)
 

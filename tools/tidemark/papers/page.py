@@ -7,6 +7,7 @@ the paper does not give in numbers is a grey panel with its words: no point is d
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
@@ -30,6 +31,11 @@ def whole(title: str, links: str, body: str) -> str:
     policy = f"default-src 'none'; img-src data:; style-src {csp_hash(style)}; base-uri 'none'; form-action 'none'"
     template = Template((SOURCES / "page.html").read_text(encoding="utf-8"))
     return template.substitute(title=escape(title), policy=policy, style=style, links=links, body=body)
+
+
+def prose(text: str) -> str:
+    """A text of a declaration as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split())))
 
 
 def badge(name: str) -> str:
@@ -71,7 +77,7 @@ def ours_html(paper: Paper, judged: Judged, folder: Path) -> str:
     """The right panel: our pictures and their numbers, or why there are none."""
     figure = judged.figure
     if judged.why:
-        return f"<div class=grey><p>{escape(judged.why)}</p></div>"
+        return f"<div class=grey><p>{prose(judged.why)}</p></div>"
     found = stored.load(paper, figure.plan, folder)
     alt = escape(f"{figure.title}: " + "; ".join(one.comparison.text for one in judged.outcomes))
     pictures = "".join(
@@ -89,7 +95,7 @@ def made_html(paper: Paper, figure: Figure, folder: Path) -> str:
         f"<p class=made><code>tidemark paper {escape(paper.name)} {escape(figure.id)} --image reference</code> · "
         f"{len(found.runs)} runs of the plan <i>{escape(sweep.name)}</i>, {found.wall_s:,.0f} s of the host in all "
         f"· image {escape(found.image[:12])}, commit {escape(found.commit)}.{escape(failed)}</p>"
-        f"<p class=faint><b>Scale.</b> {escape(' '.join(sweep.scale.split()))}</p>"
+        f"<p class=faint><b>Scale.</b> {prose(sweep.scale)}</p>"
         f"<details><summary>the plan, and the kernel command line of its first run</summary>"
         f"<pre>{escape_lines(sweep.text)}</pre><pre>{escape(found.first)}</pre></details>"
     )
@@ -111,7 +117,7 @@ def figure_html(paper: Paper, judged: Judged, folder: Path) -> str:
     if judged.outcomes:
         parts.append(f"<ul class=claim>{''.join(map(outcome_html, judged.outcomes))}</ul>")
     if figure.because:
-        parts.append(f"<p><b>Because:</b> {escape(figure.because)}.</p>")
+        parts.append(f"<p><b>Because:</b> {prose(figure.because)}.</p>")
     if judged.without:
         shown = "".join(map(outcome_html, judged.without_outcomes))
         parts.append(f"<p>Without that cause: {badge(judged.without)}</p><ul class=claim>{shown}</ul>")
@@ -141,7 +147,7 @@ def page(paper: Paper, judged: Sequence[Judged], folder: Path) -> str:
     )
     head = (
         f"<p>{escape(paper.authors)}, {paper.year}; {escape(paper.where)}. "
-        f"Measured there on {escape(paper.machine)}.</p>"
+        f"Measured there on {prose(paper.machine)}.</p>"
         f"<p class=ledger>{ledger_html(verdict.ledger(judged))}</p>"
         "<p>Left what the paper says, right what runs of this kernel say: the median over replicates, and the interval "
         "of the sign test. A verdict follows from the claim under the pictures, a comparison of numbers, and from "

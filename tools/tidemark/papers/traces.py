@@ -72,8 +72,8 @@ def of_whole(name: str, found: analyse.Analysis) -> float:
     kind, _, rest = name.partition(" ")
     if kind == "pages":
         return float(found.totals.pages)
-    if kind == "lead":  # LRU's lifetime over the working set's, with a share of all pages resident
-        size = float(rest) * found.totals.pages
+    if kind == "lead":  # LRU's lifetime over the working set's, at a share of the working set's greatest mean size
+        size = float(rest) * float(found.curves["ws"].sizes.max())
         return lifetime_at(found.curves["lru"], size) / lifetime_at(found.curves["ws"], size)
     if kind == "touched":  # the mean share of the map's rows that are touched in one of its slices
         return float((found.map.counts.sum(axis=2) > 0).mean())
@@ -106,10 +106,10 @@ def space_of(reader: Reader, names: Sequence[str]) -> str:
     return next((name for name in names if name in there), names[0])
 
 
-def measured(settings: qemu.Settings, work: Path, sweep: Sweep) -> dict[str, Any]:
+def measured(settings: qemu.Settings, work: Path, sweep: Sweep, progress: record.Progress) -> dict[str, Any]:
     """Host seconds, and the declared numbers, of a run that is recorded in the new folder `work`."""
     begun = time.monotonic()
-    made = record.record(settings, work)
+    made = record.record(settings, work, progress=progress)
     if made.result.meta["exit"] != qemu.OK:
         raise LabError(f"{settings.run!r}: {made.result.meta['reason']}:\n{made.result.tail()}", FAILED)
     reader = Reader(made.trace)
