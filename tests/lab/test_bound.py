@@ -33,5 +33,7 @@ def test_what_fits_takes_the_processor_alone() -> None:
 def test_disk_is_the_one_on_the_console() -> None:
     console = "policy: 2q\nswap: sim:hdd, 135040 KiB; seek 8000, rotation 4170, transfer 100, latency 0 us\n"
     assert disk_of(console) == Disk(page_s=0.0001, move_s=pytest.approx(0.01217))
+    console = "swap: sim:ssd, 135040 KiB; seek 0, rotation 0, transfer 10, latency 90 us\n"
+    assert disk_of(console) == Disk(page_s=0.00001, move_s=0, latency_s=pytest.approx(0.00009))
     with pytest.raises(LabError):
         disk_of("swap: hda, 32768 KiB; QEMU HARDDISK")

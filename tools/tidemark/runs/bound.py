@@ -10,10 +10,12 @@ from tidemark.errors import LabError
 
 @dataclass(frozen=True)
 class Disk:
-    """The modelled disk (kernel/drivers/simdisk.c): seconds for a page, and for one move of the head."""
+    """The modelled disk (kernel/drivers/simdisk.c): seconds for a page, for one move of the head, and for each request
+    besides."""
 
     page_s: float
     move_s: float
+    latency_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,13 @@ class Least:
 
 def disk_of(console: str) -> Disk:
     """The disk that the kernel prints when it starts. Raises LabError if it prints none."""
-    found = re.search(r"^swap: sim:.*; seek (\d+), rotation (\d+), transfer (\d+), latency", console, re.MULTILINE)
+    found = re.search(
+        r"^swap: sim:.*; seek (\d+), rotation (\d+), transfer (\d+), latency (\d+)", console, re.MULTILINE
+    )
     if not found:
         raise LabError("the console names no modelled disk")
-    seek_us, rotation_us, transfer_us = map(int, found.groups())
-    return Disk(transfer_us / 1e6, (seek_us + rotation_us) / 1e6)
+    seek_us, rotation_us, transfer_us, latency_us = map(int, found.groups())
+    return Disk(transfer_us / 1e6, (seek_us + rotation_us) / 1e6, latency_us / 1e6)
 
 
 def least(batch: Batch, frames: int, disk: Disk) -> Least:
@@ -58,7 +62,7 @@ def least(batch: Batch, frames: int, disk: Disk) -> Least:
     set.
 
     A request that begins where the last one ended needs no move of the head. So pages move at the full rate, except
-    for one move, from the end of the written pages to the beginning of the read ones. A disk's `latency` is left out.
+    for one move, from the end of the written pages to the beginning of the read ones. A disk's latency is left out.
 
     While the disk moves pages, the processor can fill others, and later work on others. In each half, until all is
     filled and from then on, the longer of the two times counts; if they take turns, the sum.

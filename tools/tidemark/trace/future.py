@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,13 +27,15 @@ class Space:
     """One address space: page numbers u32[pages] by page, pages u32[n] in order of reference, and times u64[n]:
     instructions begun before each. A page that was freed and used anew is another page with the same number. `files`:
     u32[pages], the number of each page's file, as policies know it (page_id.store), 0 for the space's own pages; None:
-    all are its own.
+    all are its own. `writes` bool[n], if they are known: does the reference, or an immediate repetition of it, write,
+    or is the page new?
     """
 
     vpns: np.ndarray
     refs: np.ndarray
     times: np.ndarray
     files: np.ndarray | None = None
+    writes: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     def of_file(self) -> np.ndarray:
         """bool[pages]: does the page belong to a file?"""

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tidemark import trace
 from tidemark.errors import LabError
 from tidemark.jit import Int, compiled
 from tidemark.trace import FILE_INDEX_BITS, FILE_PAGE, MAX_SPACES
@@ -28,7 +29,7 @@ from tidemark.trace.pages import PageTable
 from tidemark.trace.record import Recording
 
 Array = np.ndarray
-Columns = tuple[Array, Array, Array]
+Columns = tuple[Array, Array, Array, Array]
 MIB = 1 << 20
 NEW, HOW_SHIFT, VPN = 1 << 24, 20, (1 << 20) - 1
 IN_FAULT, IN_CLAIM, IN_READ, IN_ADOPT = 0, 2, 3, 4  # enum vm_in; a page that was read ahead is claimed
@@ -81,21 +82,22 @@ def meaning(tag: int, value: int) -> int:
 @compiled
 def _follow(
     start: Int,
-    columns: tuple[Array, Array, Array, Array],
+    columns: tuple[Array, Array, Array, Array, Array],
     notes: tuple[Array, Array, Array, Array],
     state: Array,
     living: Array,
     now: Array,
     births: Array,
-    out: tuple[Array, Array, Array],
+    out: tuple[Array, Array, Array, Array],
 ) -> Int:
-    """Fill `out` (space, page, time) with the string of these runs; the first run is number `start`. Returns the length
-    of the string. `state`: next note, number of pages; `living`: the present page of each number in the table, or NONE;
-    `births`: the table's number of each page. Pages `of_disk` need no note: the first reference is their birth.
+    """Fill `out` (space, page, time, whether it writes) with the string of these runs; the first run is number `start`.
+    Returns the length of the string. `state`: next note, number of pages; `living`: the present page of each number in
+    the table, or NONE; `births`: the table's number of each page. Pages `of_disk` need no note: the first reference is
+    their birth.
     """
-    spaces, ids, insns, of_disk = columns
+    spaces, ids, insns, of_disk, writes = columns
     note_at, note_id, note_space, note_means = notes
-    out_spaces, out_pages, out_times = out
+    out_spaces, out_pages, out_times, out_writes = out
     n, note, pages = 0, state[0], state[1]
     for i in range(len(ids)):
         while note < len(note_at) and note_at[note] <= start + i:
@@ -110,6 +112,7 @@ def _follow(
             if fresh and means != TAKEN:
                 space = note_space[note]
                 out_spaces[n], out_pages[n], out_times[n] = space, living[which], now[space]
+                out_writes[n] = means == BORN
                 n += 1
             note += 1
         now[spaces[i]] += insns[i]
@@ -119,6 +122,7 @@ def _follow(
             pages += 1
         if living[ids[i]] != NONE:
             out_spaces[n], out_pages[n], out_times[n] = spaces[i], living[ids[i]], now[spaces[i]]
+            out_writes[n] = writes[i]
             n += 1
     state[0], state[1] = note, pages
     return n
@@ -170,31 +174,40 @@ class Follower:
         self._to = after_exec(recording)
         self._runs = 0
 
-    def string_of(self, columns: tuple[Array, ...]) -> tuple[Array, Array, Array]:
-        """The string (space, page, time) of these runs, which are columns of Reader.runs."""
-        spaces, pages, _, _, insns = columns
-        of_disk = pages >= DISK_PAGE
+    def string_of(self, columns: tuple[Array, ...]) -> Columns:
+        """The string (space, page, time, whether it writes) of these runs, which are columns of Reader.runs."""
+        spaces, pages, kinds, _, insns = columns
+        of_disk, writes = pages >= DISK_PAGE, (kinds == trace.STORE) | (kinds == trace.MODIFY)
         spaces = np.where(of_disk, self._to[spaces], spaces)
         most = len(spaces) + len(self._notes[0])
-        out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64)
-        runs = spaces, self.table.number(np.where(of_disk, ALL_SPACES, spaces), pages), insns, of_disk
+        out = np.empty(most, np.uint16), np.empty(most, np.uint32), np.empty(most, np.uint64), np.empty(most, np.bool_)
+        runs = spaces, self.table.number(np.where(of_disk, ALL_SPACES, spaces), pages), insns, of_disk, writes
         state = self._state, self._living, self._now, self._births
         n = _follow(self._runs, runs, self._notes, *state, out)
         self._runs += len(spaces)
-        return out[0][:n], out[1][:n], out[2][:n]
+        return out[0][:n], out[1][:n], out[2][:n], out[3][:n]
 
     def vpns(self) -> np.ndarray:
         """u64[pages]: the virtual page number of each page."""
         return self.table.pages[self._births[: int(self._state[1])]]
 
 
-def changes(spaces: Array, pages: Array) -> Array:
-    """bool[n]: whether a reference is to another page than the previous one of the same space."""
-    keep = np.zeros(len(spaces), bool)
+def joined(string: Columns) -> Columns:
+    """The string without a space's immediate repetitions; a reference writes if one of its repetitions does."""
+    spaces, pages, _, writes = string
+    keep, writes = np.zeros(len(spaces), bool), writes.copy()
     for space in np.unique(spaces):
         here = np.flatnonzero(spaces == space)
-        keep[here] = without_repetitions(pages[here])
-    return keep
+        new = without_repetitions(pages[here])
+        keep[here] = new
+        writes[here[new]] = any_of_group(writes[here], new)
+    spaces, pages, times, writes = (column[keep] for column in (*string[:3], writes))
+    return spaces, pages, times, writes
+
+
+def any_of_group(values: Array, first: Array) -> Array:
+    """bool: for each group of consecutive elements, which begins where `first` is set, whether one of them is true."""
+    return np.logical_or.reduceat(values, np.flatnonzero(first)) if len(values) else values
 
 
 def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns], int]:
@@ -202,11 +215,10 @@ def collected(recording: Recording, most: int) -> tuple[Follower, list[Columns],
     follower, length = Follower(recording), 0
     pieces: list[Columns] = []
     for columns in Reader(recording.trace).runs():
-        string = follower.string_of(columns)
-        keep = changes(string[0], string[1])
-        length += int(keep.sum())
+        string = joined(follower.string_of(columns))
+        length += len(string[0])
         if length <= most:
-            pieces.append((string[0][keep], string[1][keep], string[2][keep]))
+            pieces.append(string)
     return follower, pieces, length
 
 
@@ -222,17 +234,17 @@ def spaces_of(recording: Recording, room: int) -> list[Space]:
             f"the run refers to {length:,} pages in turn, and its future takes {need / MIB:,.0f} MiB; beside the "
             f"guest's memory and its store there is room for {room / MIB:,.0f} MiB. Give a shorter run"
         )
-    spaces, pages, times = (np.concatenate([piece[column] for piece in pieces]) for column in range(3))
+    spaces, pages, times, writes = (np.concatenate([piece[column] for piece in pieces]) for column in range(4))
     heres = (spaces == recording.numbers.get(note.key, NONE) for note in recording.notes if note.tag == SPACES)
-    return [one_space(vpns, pages[here], times[here]) for here in heres]
+    return [one_space(vpns, pages[here], times[here], writes[here]) for here in heres]
 
 
-def one_space(vpns: Array, pages: Array, times: Array) -> Space:
+def one_space(vpns: Array, pages: Array, times: Array, writes: Array) -> Space:
     """One space's references, with its pages renumbered from 0."""
     keep = without_repetitions(pages)
     used, refs = np.unique(pages[keep], return_inverse=True)
     names = vpns[used]
     files = np.where(names >= DISK_PAGE, (names & ~np.uint64(FILE_PAGE)) >> np.uint64(FILE_INDEX_BITS), 0)
-    return Space(
-        (names & np.uint64(VPN)).astype(np.uint32), refs.astype(np.uint32), times[keep], files.astype(np.uint32)
-    )
+    numbers = (names & np.uint64(VPN)).astype(np.uint32)
+    wrote = any_of_group(writes, keep)
+    return Space(numbers, refs.astype(np.uint32), times[keep], files.astype(np.uint32), wrote)
