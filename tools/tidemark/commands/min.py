@@ -21,15 +21,22 @@ if TYPE_CHECKING:
     from tidemark.strings.foresight import Outcome
 
 
-def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str]]:
-    """Lines of the table: (policy, faults, faults that read from a disk or pages read)."""
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.1f}"
+
+
+def rows(outcome: Outcome, vm: str) -> list[tuple[str, str, str, str]]:
+    """Lines of the table: (policy, faults, faults that read from a disk or pages read, the command's time)."""
     if outcome.alone:
         counted = [(vm, outcome.original), (f"{outcome.policy}, in the kernel", outcome.kernel)]
         counted += [(f"{outcome.policy}, on paper", outcome.paper)] if outcome.paper else []
         counted += [("LRU, on paper", outcome.lru)] if outcome.lru else []
     else:
         counted = [(vm, outcome.whole_original), (f"{outcome.policy}, in the kernel", outcome.whole_kernel)]
-    return [(who, f"{count.faults:,}", "-" if count.read is None else f"{count.read:,}") for who, count in counted]
+    times = [milliseconds(outcome.times.original_s), milliseconds(outcome.times.kernel_s)]  # paper has no clock
+    times += ["" for _ in counted[len(times) :]]
+    reads = ["-" if count.read is None else f"{count.read:,}" for _, count in counted]
+    return [(who, f"{count.faults:,}", read, took) for (who, count), read, took in zip(counted, reads, times)]
 
 
 def show(outcome: Outcome, vm: str) -> None:
@@ -39,15 +46,19 @@ def show(outcome: Outcome, vm: str) -> None:
     window = f", tau {outcome.tau_us / 1000:g} ms" if outcome.tau_us else ""
     if outcome.alone:
         print(f"{outcome.program}: {outcome.pages:,} pages{files}, {outcome.references:,} references{frames}{window}")
-        table = [("", "faults", "read"), *rows(outcome, vm)]
+        table = [("", "faults", "read", "ms"), *rows(outcome, vm)]
     else:
         print(f"the whole run, several processes{frames}{window}")
-        table = [("", "major faults", "pages read"), *rows(outcome, vm)]
-    widths = [max(len(row[column]) for row in table) for column in range(3)]
+        table = [("", "major faults", "pages read", "ms"), *rows(outcome, vm)]
+    widths = [max(len(row[column]) for row in table) for column in range(4)]
     for row in table:
-        print(f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}")
+        numbers = "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:]))
+        print(f"  {row[0]:<{widths[0]}}  {numbers}".rstrip())
     if outcome.alone and outcome.of_files and outcome.frames and not outcome.paper:
         print("the cap on frames does not count pages of files: with --cmdline frames_files=1 MIN on paper is known")
+    if (least_s := outcome.times.least_s) is not None:
+        regret = milliseconds(outcome.times.original_s - least_s)
+        print(f"any policy takes {milliseconds(least_s)} ms at least; {vm}'s regret is {regret} ms")
     if outcome.mean_pages is not None:
         print(f"on paper it keeps {outcome.mean_pages:,.1f} pages on average")
     if not outcome.alone:

@@ -21,7 +21,9 @@ from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_json
 from tidemark.machine import disk, parameters, qemu
 from tidemark.runs import experiment, repeat, results
-from tidemark.strings import compare, refstrings
+from tidemark.strings import compare, least_time, refstrings
+from tidemark.strings.least_time import LeastTime
+from tidemark.telemetry import story
 from tidemark.trace import future, policy_strings
 from tidemark.trace.pack import SPACES
 from tidemark.trace.record import Progress, Recording, record
@@ -42,6 +44,18 @@ class Faults:
 
     faults: int
     read: int | None
+
+
+@dataclass(frozen=True)
+class Times:
+    """Turnaround of the command, in the original run and under MIN or VMIN; the least time of its process, and the
+    larger bound that holds for the original: None under VMIN, without a modelled disk, or if the process is not alone.
+    """
+
+    original_s: float
+    kernel_s: float
+    least: LeastTime | None
+    least_s: float | None
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,7 @@ class Outcome:
     lost: int
     early: int
     forced: int
+    times: Times
 
 
 def check(settings: qemu.Settings, tau_us: int = 0) -> None:
@@ -150,6 +165,27 @@ def recorded(settings: qemu.Settings, first: results.Result, folder: Path, progr
     return recording
 
 
+def least(recording: Recording, main: int, space: future.Space) -> LeastTime | None:
+    """The least time of the run's process. None if the swap area is not on a modelled disk."""
+    run = recording.result
+    if not run.settings().swap.startswith(disk.MODELLED):
+        return None
+    return least_time.of_recording(recording, main, space, least_time.frames_of(run), least_time.disk_of_run(run))
+
+
+def written(file: Path, content: bytes) -> Path:
+    """The file, after its content has been written."""
+    file.write_bytes(content)
+    return file
+
+
+def times_of(first: results.Result, result: results.Result, bound: LeastTime | None) -> Times:
+    """The times of the run `first` and of its repetition `result`."""
+    original_s, kernel_s = (story.turnaround_s(run.telemetry()) for run in (first, result))
+    least_s = least_time.seconds(bound, first.settings()) if bound else None
+    return Times(original_s, kernel_s, bound, least_s)
+
+
 def run_again(
     first: results.Result, settings: qemu.Settings, folder: Path, live: Progress
 ) -> tuple[results.Result, dict[str, int]]:
@@ -189,8 +225,8 @@ def foresee(
         say("making its future")
         main, program, alone = main_space(recording)
         spaces = policy_strings.spaces_of(recording, max(DIRECT_MAP - (qemu.machine_mib(settings) + BIOS + 1) * MIB, 0))
-        file = Path(scratch, "future")
-        file.write_bytes(future.encode(spaces, main, settings.run))
+        bound = least(recording, main, spaces[main]) if alone and not tau_us else None
+        file = written(Path(scratch, "future"), future.encode(spaces, main, settings.run))
         say(f"running it again under {policy}")
         result, lists = run_again(first, with_future(settings, policy, file, tau_us), folder, live)
     frames = 0 if tau_us else int(settings.frames or 0)
@@ -217,6 +253,7 @@ def foresee(
         lost=lists["main_lost"] if alone else lists["lost"],
         early=lists["early"],
         forced=lists["forced"],
+        times=times_of(first, result, bound),
     )
     write_json(folder / MIN_JSON, asdict(outcome))
     return outcome
