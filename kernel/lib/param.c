@@ -204,7 +204,7 @@ static int set_value(const struct param *p, const char *text, const char **why)
 static void explain_value(const char *name, const char *text, const struct param *p,
 			  const char *why, char *err, size_t errsize)
 {
-	char valid[160];
+	char valid[400];
 
 	describe(p, valid, sizeof(valid));
 	snprintf(err, errsize, "%s=%s: %s%s%s%s", name, text, why ? why : "",

@@ -22,10 +22,14 @@ RARE = {  # rows that this load does not make nonzero
         "refaults_activated",
         "refaults_restored",
     },  # files, and a larger working set
+    "locallru": {"looked_at"},  # no process runs for 10 ms
+    "lruk": {"ghosts"},  # of processes that have ended
     "mglru": {"protected"},  # files
     "nru": {"ticks"},
+    "nt": {"rescued"},  # no page is needed so soon after it was replaced
     "pff": {"late_faults", "left"},
     "random": {"drawn_in_vain"},  # by chance
+    "seq": {"passed_used"},  # most victims are of sequences
     "useonce": {"deactivated"},
     "vms": {"asked_of_sets"},
     "ws": {"nobodys", "shared", "waiting"},

@@ -27,7 +27,7 @@ enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64, LAST_PAGE = (1 <<
 enum { PAGE_FLAGS = 0, PAGE_INODE = 20 }; /* offsets in mm/page.h */
 enum { FILE_INODE = 0, INODE_STORE = 156 }; /* offsets in fs/vfs.h */
 enum { PG_DIRTY = 7, PG_FILECACHE = 17, IN_READ = 3 }; /* mm/page.h; mm/policy.h: enum vm_in */
-#define FIRST_STORE 256u /* smallest store number of a file: mm/cache/cache.c */
+#define FIRST_STORE 256u /* smallest store number of a file: mm/cache/store.c */
 #define FILE_STORES (1u << 25) /* smallest of a file on a disk: mm/policy.h */
 
 bool files_any;

@@ -137,7 +137,7 @@ int param_get(const char *name, char *buf, size_t size);
 /* A parameter as /proc and the documents show it. */
 struct param_info {
 	char name[48];
-	char values[160]; /* what is valid: "0..100 %", "on|off", "fifo|clock|2q" */
+	char values[400]; /* what is valid: "0..100 %", "on|off", "fifo|clock|2q" */
 	const char *help;
 };
 

@@ -116,12 +116,6 @@ static inline bool page_test_and_clear(struct page *p, enum page_flags f)
 	return old;
 }
 
-/* Does the page's frame count against the cap on frames (mm/frames.h)? Unless it is locked. */
-static inline bool page_is_capped(const struct page *p)
-{
-	return p->flags & (1u << PG_anon | 1u << PG_capped);
-}
-
 static inline u32 page_pfn(const struct page *p)
 {
 	return p - mem_map;

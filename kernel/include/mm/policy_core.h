@@ -8,6 +8,12 @@
 #include "mm/hook_timer.h"
 #include "mm/policy.h"
 
+/* Does the page's frame count against the cap on frames? Unless it is locked. */
+static inline bool page_is_capped(const struct page *p)
+{
+	return p->flags & (1u << PG_anon | 1u << PG_capped);
+}
+
 extern const struct vm_policy *vm_policy; /* the active policy */
 extern u32 vm_nr_isolated;                /* pages that the core holds */
 

@@ -49,8 +49,6 @@
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 
-#define FIRST_STORE 256u /* smaller numbers are swap areas; also in tools/plugin/files.c */
-#define INO_BITS 22u
 
 u32 cache_nr_stored;
 u32 cache_nr_kept, cache_max_kept;
@@ -136,19 +134,6 @@ static int insert_with_nodes(struct radix *pages, u32 index, struct page *page, 
 	return err;
 }
 
-/* Returns the number that names the file to policies. For a file on a disk it follows from the disk's
- * place among all mounts and from the file's inode number, so it is the same in every run. */
-static out_of_line u32 new_store(const struct inode *inode)
-{
-	static u32 last_store = FIRST_STORE;
-	const struct super_block *sb = inode->sb;
-
-	if (sb->bdev && !is_device(inode) && sb->nth < FILE_STORES >> INO_BITS &&
-	    !(inode->ino >> INO_BITS))
-		return FILE_STORES + (sb->nth << INO_BITS) + inode->ino;
-	return ++last_store;
-}
-
 static inline void describe(struct inode *inode, u32 index, struct page *page)
 {
 	struct page_cache *cache = &inode->cache;
@@ -173,7 +158,7 @@ static inline void describe(struct inode *inode, u32 index, struct page *page)
 	page_set(page, PG_filecache);
 	cache_nr_stored++;
 	if (!cache->store)
-		cache->store = new_store(inode);
+		cache->store = cache_new_store(inode);
 }
 
 void cache_describe(struct inode *inode, u32 index, struct page *page)

@@ -123,6 +123,9 @@ static inline bool is_device(const struct inode *inode)
 	return (inode->mode & S_IFMT) == S_IFBLK;
 }
 
+/* Returns the number by which policies know the file. */
+u32 cache_new_store(const struct inode *inode);
+
 /* Returns a frame for a page of a file with a store, or NULL. Those of files on disks may count against
  * the cap on frames. */
 static inline struct page *cache_alloc(const struct inode *inode, gfp_t gfp)

@@ -15,7 +15,7 @@
 #define DEFAULT "2q"
 #define FALLBACK "fifo"
 
-#define MAX_POLICIES 64
+#define MAX_POLICIES 128
 
 static const struct vm_policy *chosen; /* vm= */
 static bool broken[MAX_POLICIES];      /* indexed as policy_table */

@@ -11,10 +11,9 @@
 #include "mm/bootmem.h"
 
 #include "arch/machine.h"
+#include "future.h"
 #include "lib/assert.h"
-#include "lib/future.h"
 #include "lib/param.h"
-#include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
 #include "mm/zone.h"
@@ -32,14 +31,11 @@ u32 max_pfn;
 static struct bootmem_store store;
 static u64 mem_limit;               /* first mem=, then the end of managed memory */
 static u64 lowmem_limit = LOWMEM_MAX; /* first lowmem=, then the border to HIGHMEM */
-static u64 future_at;               /* future=; 0: none */
 static u32 bump;      /* next free physical byte */
 static u32 low_bump = PAGE_SIZE; /* the same below the kernel, a last resort for small machines */
 
 PARAM_SIZE("mem", mem_limit, MEM_MIN, MEM_MAX, "memory that the kernel manages", AT_BOOT);
 PARAM_SIZE("lowmem", lowmem_limit, 4 * MIB, LOWMEM_MAX, "border between NORMAL and HIGHMEM",
-	   AT_BOOT);
-PARAM_SIZE("future", future_at, 4 * MIB, LOWMEM_MAX, "where the lab has put the future, for vm=min",
 	   AT_BOOT);
 
 static u64 ram_end(void)
@@ -99,47 +95,6 @@ static void settle_limits(void)
 		lowmem_limit = mem_limit;
 	else
 		lowmem_limit = MIN(lowmem_limit, mem_limit) & ~(4 * MIB - 1);
-}
-
-/* Returns the number of bytes from `at` to the end of that range of memory, as far as it is mapped. */
-static u64 room_from(u64 at)
-{
-	for (int i = 0; i < boot_info.nr_ram; i++)
-		if (boot_info.ram[i].start <= at && at < boot_info.ram[i].end)
-			return MIN(boot_info.ram[i].end, LOWMEM_MAX) - MIN(at, LOWMEM_MAX);
-	return 0;
-}
-
-static void __noreturn refuse_future(const char *why)
-{
-	printk("command line: future=%llu: %s\n", future_at, why);
-	machine_exit(EXIT_REFUSED);
-}
-
-/* The range of the future. It must lie above all managed memory; the store ends before it. */
-static struct mem_range future_range(const char *run)
-{
-	const struct future_file *file = phys_to_virt(future_at);
-	const char *why;
-
-	if (!future_at)
-		return (struct mem_range){ 0 };
-	if (future_at < mem_limit || future_at % sizeof(u32))
-		refuse_future("it must be a multiple of 4 above mem=");
-	why = future_wrong(file, room_from(future_at));
-	if (why)
-		refuse_future(why);
-	if (strcmp(future_run(file), run)) {
-		printk("command line: future=%llu: it is the future of `%s`, not of `%s`\n",
-		       future_at, future_run(file), run);
-		machine_exit(EXIT_REFUSED);
-	}
-	return (struct mem_range){ future_at, future_at + file->bytes };
-}
-
-void *bootmem_future(void)
-{
-	return future_at ? phys_to_virt(future_at) : NULL;
 }
 
 void bootmem_store_range(u64 *start, u64 *end)
@@ -230,15 +185,15 @@ void bootmem_free_initramfs(const void *upto)
 
 void bootmem_init(const char *run, const struct bootmem_store *wanted)
 {
-	struct mem_range future;
+	u32 future_end;
 
 	if (!boot_info.nr_ram)
 		panic("the boot loader gave no memory map");
 	store = *wanted;
 	settle_limits();
 	bump = virt_to_phys(__kernel_end);
-	future = future_range(run);
-	mmu_init(lowmem_limit, future.start, future.end);
+	future_end = future_check(mem_limit, run);
+	mmu_init(lowmem_limit, future_at, future_end);
 	max_pfn = mem_limit >> PAGE_SHIFT;
 	mem_map = boot_alloc(max_pfn * sizeof(struct page), 64);
 	zone_define(ZONE_DMA, "DMA", 0, MIN(DMA_LIMIT, lowmem_limit));

@@ -143,7 +143,6 @@ static bool expired(const struct halflife_page *p, struct mm_struct *mm)
 	return mm_vtime(mm) - p->entered > (u64)half_life_ms * multiple * 1000000;
 }
 
-/* lab: select */
 static u32 halflife_surplus(struct mm_struct *mm)
 {
 	struct halflife_page *p;
@@ -196,7 +195,6 @@ static struct page *halflife_select(struct vm_scan *scan)
 	delist(page);
 	return page;
 }
-/* lab: end */
 
 /* The page stays, because it was used while it was written, or could not be: it enters again. */
 static void halflife_putback(struct page *page, enum vm_put why)

@@ -39,7 +39,8 @@
  * LOOKS pages of far that the scan may not take are passed, and at priority 0 there is only CLOCK.
  *
  * G. Glass and P. Cao, "Adaptive page replacement based on memory reference behavior", SIGMETRICS
- * 1997. The values of the parameters are the paper's: L, M and N.
+ * 1997. Its L, M and N are `length`, `distance` and `faults`; the paper was not at hand, and the
+ * values are those of a later implementation.
  */
 #include "mm/policy.h"
 

@@ -113,7 +113,6 @@ static void twohand_remove(struct page *page, enum vm_out why)
 	take_off(twohand_data(page));
 }
 
-/* lab: select */
 /* Returns the number of pages that should lie between the hands. */
 static u32 distance(void)
 {
@@ -168,7 +167,6 @@ static struct page *twohand_select(struct vm_scan *scan)
 	}
 	return page;
 }
-/* lab: end */
 
 static void twohand_putback(struct page *page, enum vm_put why)
 {

@@ -185,7 +185,6 @@ static void wsrandom_touch(struct page *page, struct mm_struct *mm, enum vm_touc
 	move(wsrandom_data(page), false);
 }
 
-/* lab: select */
 /* May this page be evicted? A page outside that has been used since the last look is inside again. */
 static bool wanted(struct vm_scan *scan, struct page *page)
 {
@@ -235,7 +234,6 @@ static struct page *wsrandom_select(struct vm_scan *scan)
 		delist(page);
 	return page;
 }
-/* lab: end */
 
 static void look_at(struct wsrandom_page *p, u64 now)
 {

@@ -19,11 +19,9 @@
 #include "sched/current.h"
 
 u32 frames_cap, frames_used;
-bool frames_files;
 
 /* One instruction may need two pages of data and two of stack. */
 PARAM_U32("frames", frames_cap, 3, 1u << 20, "pages", "cap on user frames; none unless given");
-PARAM_BOOL("frames_files", frames_files, "the cap counts pages of files on disks, too", AT_BOOT);
 
 bool frames_try_charge(void)
 {
@@ -85,28 +83,6 @@ void frames_charge(void)
 void frames_uncharge(void)
 {
 	frames_used--;
-}
-
-static bool charge(gfp_t gfp)
-{
-	if (!(gfp & GFP_WAIT))
-		return frames_try_charge();
-	frames_charge();
-	return true;
-}
-
-struct page *frames_alloc_file(gfp_t gfp)
-{
-	struct page *page;
-
-	if (!charge(gfp))
-		return NULL;
-	page = alloc_page(gfp);
-	if (page)
-		page_set(page, PG_capped);
-	else
-		frames_uncharge();
-	return page;
 }
 
 void page_put(struct page *p)

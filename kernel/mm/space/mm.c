@@ -236,11 +236,6 @@ void *policy_mm(struct mm_struct *mm)
 	return mm->policy;
 }
 
-u32 mm_demand(struct mm_struct *mm)
-{
-	return mm->count.demand;
-}
-
 u32 mm_rss(struct mm_struct *mm)
 {
 	return mm_rss_pages(mm);

@@ -34,20 +34,21 @@ NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file
 NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(stored_end)
 MISSING(cache_make_blocks) MISSING(cache_read_page)
 MISSING(stored_read) MISSING(stored_write) MISSING(cache_direct_read) MISSING(direct_settle)
-MISSING(direct_write) NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
+MISSING(direct_write) MISSING(frames_alloc_file) NONE(cache_new_store)
+NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
 
 /* Locks, truncation and shared memory of files. */
-u32 cache_nr_shmem;
 char shmem_ops[64]; /* no file has these operations */
 MISSING(files_grow) NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) MISSING(fcntl_pipe)
 NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
 MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
 /* Swap files and swapoff, pinned memory, memory of many pages. */
-bool swap_leaving;
-u32 swap_nr_files, jitter;
+bool swap_leaving, frames_files;
+u32 cache_nr_shmem, swap_nr_files, jitter;
+u64 future_at;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
-NONE(vpn_in_owner)
+NONE(vpn_in_owner) NONE(future_check) NONE(bootmem_future)
 
 /* Guards, turns for starving processes, checks of trees, limits of hooks, jitter, tests in the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
