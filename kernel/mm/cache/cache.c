@@ -49,7 +49,6 @@
 #include "mm/vmstat.h"
 #include "sched/wait.h"
 
-
 u32 cache_nr_stored;
 u32 cache_nr_kept, cache_max_kept;
 
