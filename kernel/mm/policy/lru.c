@@ -57,7 +57,7 @@ POLICY_PAGE_FITS(struct lru_page);
 
 static u32 sample = 16, max_kept = 16, seed = 1;
 static struct bag pages;
-static struct lru_page *kept[MAX_KEPT]; /* the oldest pages that were drawn and not evicted */
+static struct lru_page *kept[MAX_KEPT]; /* the oldest pages drawn and not evicted, in order */
 static u32 nr_kept;
 static u64 nr_drawn, nr_used, nr_in_vain;
 
@@ -90,16 +90,6 @@ static void lru_insert(struct page *page, struct mm_struct *mm, enum vm_in how, 
 	bag_add(&pages, &lru_data(page)->node);
 }
 
-static void lru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
-{
-	(void)mm;
-	lru_data(page)->seen_ns = vm_now();
-	if (how == VM_TOUCH_DONTNEED) {
-		page_referenced(page);
-		lru_data(page)->seen_ns = 0;
-	}
-}
-
 static void stop_keeping(struct lru_page *p)
 {
 	u32 at = 0;
@@ -108,8 +98,24 @@ static void stop_keeping(struct lru_page *p)
 		return;
 	while (kept[at] != p)
 		at++;
-	kept[at] = kept[--nr_kept];
+	for (nr_kept--; at < nr_kept; at++)
+		kept[at] = kept[at + 1];
 	p->kept = false;
+}
+
+/* The page was used: it is no longer among the oldest. */
+static void note_use(struct lru_page *p, u64 now)
+{
+	p->seen_ns = now;
+	stop_keeping(p);
+}
+
+static void lru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
+{
+	(void)mm;
+	if (how == VM_TOUCH_DONTNEED)
+		page_referenced(page);
+	note_use(lru_data(page), how == VM_TOUCH_DONTNEED ? 0 : vm_now());
 }
 
 static void take_out(struct lru_page *p)
@@ -129,49 +135,44 @@ static struct lru_page *numbered(u32 number)
 	return container_of(*bag_place(&pages, number), struct lru_page, node);
 }
 
-/* Tests and clears the accessed bit. Returns the time for which the page was not seen used. */
-static u64 age(struct lru_page *p, u64 now)
+/* Tests and clears the accessed bit. */
+static bool used(struct lru_page *p, u64 now)
 {
-	if (page_referenced(policy_page_of(p))) {
-		p->seen_ns = now;
-		nr_used++;
-	}
-	return now - p->seen_ns;
+	if (!page_referenced(policy_page_of(p)))
+		return false;
+	note_use(p, now);
+	nr_used++;
+	return true;
 }
 
-/* Makes the page a candidate for the next time, if it is among the oldest of those drawn. */
-static void keep(struct lru_page *p, u64 now)
+/* Keeps the page for the next time if it is among the oldest. Of equally old ones, the first stays. */
+static void keep(struct lru_page *p)
 {
-	u32 youngest = 0;
+	u32 at;
 
 	while (nr_kept > max_kept)
 		stop_keeping(kept[nr_kept - 1]);
 	if (p->kept || !max_kept)
 		return;
-	if (nr_kept < max_kept) {
-		kept[nr_kept++] = p;
-		p->kept = true;
-		return;
+	if (nr_kept == max_kept) {
+		if (p->seen_ns >= kept[nr_kept - 1]->seen_ns)
+			return;
+		stop_keeping(kept[nr_kept - 1]);
 	}
-	for (u32 i = 1; i < nr_kept; i++)
-		if (now - kept[i]->seen_ns < now - kept[youngest]->seen_ns)
-			youngest = i;
-	if (now - p->seen_ns > now - kept[youngest]->seen_ns) {
-		kept[youngest]->kept = false;
-		kept[youngest] = p;
-		p->kept = true;
-	}
+	for (at = nr_kept++; at && kept[at - 1]->seen_ns > p->seen_ns; at--)
+		kept[at] = kept[at - 1];
+	kept[at] = p;
+	p->kept = true;
 }
 
 /* Returns the oldest of `sample` pages drawn, or NULL if the scan may not take any. */
-static struct lru_page *draw_oldest(struct vm_scan *scan, u64 now, u64 *most)
+static struct lru_page *draw_oldest(struct vm_scan *scan, u64 now)
 {
 	struct lru_page *oldest = NULL;
 	u32 number = 0, candidates = 0;
 
 	for (u32 tries = 0; pages.nr && candidates < sample; tries++) {
 		struct lru_page *p;
-		u64 unseen;
 
 		if ((tries >= DRAWS && oldest) || !vm_scan_more(scan))
 			break;
@@ -182,36 +183,41 @@ static struct lru_page *draw_oldest(struct vm_scan *scan, u64 now, u64 *most)
 			continue;
 		}
 		candidates++;
-		unseen = age(p, now);
-		if (!oldest || unseen > *most) {
+		used(p, now);
+		keep(p);
+		if (!oldest || p->seen_ns < oldest->seen_ns)
 			oldest = p;
-			*most = unseen;
-		}
-		keep(p, now);
 	}
 	nr_drawn += candidates;
 	return oldest;
 }
 
+/* Returns the oldest of the kept pages that is older than this one, and unused; otherwise this one. */
+static struct lru_page *older_kept(struct vm_scan *scan, struct lru_page *oldest, u64 now)
+{
+	u32 at = 0;
+
+	while (at < nr_kept && kept[at]->seen_ns < oldest->seen_ns) {
+		struct lru_page *p = kept[at];
+
+		if (!vm_scan_more(scan))
+			break;
+		if (!vm_eligible(scan, policy_page_of(p)))
+			at++;
+		else if (!used(p, now)) /* a used one leaves kept[] */
+			return p;
+	}
+	return oldest;
+}
+
 static struct page *lru_select(struct vm_scan *scan)
 {
-	u64 now = vm_now(), most = 0;
-	struct lru_page *oldest = draw_oldest(scan, now, &most);
+	u64 now = vm_now();
+	struct lru_page *oldest = draw_oldest(scan, now);
 
 	if (!oldest)
 		return NULL;
-	for (u32 i = 0; i < nr_kept; i++) {
-		struct lru_page *p = kept[i];
-
-		if (now - p->seen_ns <= most || !vm_eligible(scan, policy_page_of(p)))
-			continue;
-		if (!vm_scan_more(scan))
-			break;
-		if (age(p, now) > most) {
-			oldest = p;
-			most = age(p, now);
-		}
-	}
+	oldest = older_kept(scan, oldest, now);
 	take_out(oldest);
 	return policy_page_of(oldest);
 }

@@ -101,10 +101,10 @@ static void move(struct nru_page *p, u32 class)
 	enlist(p, class);
 }
 
-static void arrive(struct page *page)
+static void arrive(struct page *page, u32 class)
 {
 	nru_data(page)->arrival = next_arrival++;
-	enlist(nru_data(page), class_of(page));
+	enlist(nru_data(page), class);
 }
 
 /* Forgets a use, as a tick does. */
@@ -131,7 +131,8 @@ static int nru_init(void)
 static void nru_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	(void)mm, (void)how, (void)from;
-	arrive(page);
+	/* The bit of the access that faulted may be set now, and is cleared soon (mm/space/young.c). */
+	arrive(page, DIRTY * page_dirty(page));
 }
 
 static void nru_touch(struct page *page, struct mm_struct *mm, enum vm_touch how)
@@ -222,7 +223,7 @@ static struct page *nru_select(struct vm_scan *scan)
 static void nru_putback(struct page *page, enum vm_put why)
 {
 	nru_data(page)->used = why == VM_PUT_USED;
-	arrive(page);
+	arrive(page, class_of(page));
 }
 
 /* Returns the first page of a class that arrived at `arrival` or later, or NULL if there is none. */

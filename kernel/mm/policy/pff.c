@@ -16,11 +16,12 @@
  * resident, is not such a fault. A process that does not fault keeps what it has, even if it no
  * longer needs it, and a process that moves from phase to phase grows in between.
  *
- * Different from the paper: a hook called from a fault must be short. So the pages are examined, and
- * their bits cleared, not in the fault but at the first tick after it. If the fault was late, the
- * unused pages leave then (->surplus). "Not used" means: not between the first tick after the
- * previous fault and the first tick after this one. A page used only in the few milliseconds between
- * the previous fault and its tick is therefore lost. Several faults between two ticks share a walk.
+ * Different from the paper: a hook called from a fault must be short, and to clear all bits at each
+ * fault would be long. But bits cleared at a fault matter only if the next fault is late. So they are
+ * cleared at the first tick at which the process has run for SETTLE_US since its last fault, or for
+ * half of T; while faults are frequent, never. After a late fault the next tick examines the pages:
+ * the unused ones leave (->surplus), and the bits are cleared. A page used only in the few
+ * milliseconds between the previous fault and that clearing is therefore lost.
  *
  * If no frame is free and no process shrinks, the paper stops a process. Here the hand of a CLOCK
  * over the pages of all processes gives up one, and load control is left to guards (mm/guard.h).
@@ -32,11 +33,14 @@
  */
 #include "mm/policy.h"
 
+#define TICK_MS 5
+#define SETTLE_US 5000u
+
 struct pff_page {
 	struct list_head node;   /* on the circle, or on `leaving` */
 	struct list_head of_set; /* on its process's list; an empty list: of no process */
 	bool leaving;
-	bool used_set;  /* used since the first tick after its process's last fault */
+	bool used_set;  /* used since the bits of its process were last cleared */
 	bool used_hand; /* used since the hand last passed it */
 };
 POLICY_PAGE_FITS(struct pff_page);
@@ -45,7 +49,7 @@ struct pff_mm {
 	struct list_head set; /* pages of the process, oldest first */
 	u32 nr, nr_leaving;
 	u32 fault_us; /* low bits of the virtual time of the last fault */
-	bool faulted; /* since the last tick */
+	bool faulted; /* since the bits were cleared */
 	bool late;    /* and one of these faults was late */
 };
 POLICY_MM_FITS(struct pff_mm);
@@ -269,7 +273,7 @@ static void pff_putback(struct page *page, enum vm_put why)
 	enlist(page);
 }
 
-/* Clears the bits of a process that has faulted; after a late fault the unused pages leave. */
+/* Clears the bits of a process; after a late fault the unused pages leave. */
 static void examine(struct mm_struct *mm)
 {
 	struct pff_mm *m = pff_mm(mm);
@@ -286,9 +290,22 @@ static void examine(struct mm_struct *mm)
 	m->faulted = m->late = false;
 }
 
+static bool has_settled(struct mm_struct *mm)
+{
+	u32 ran_us = (u32)(mm_vtime(mm) / 1000) - pff_mm(mm)->fault_us;
+
+	return ran_us >= MIN(SETTLE_US, interval_ms * 500);
+}
+
 static bool pff_tick(void)
 {
-	for_each_pff(mm) if (pff_mm(mm)->faulted) examine(mm);
+	for_each_pff(mm)
+	{
+		const struct pff_mm *m = pff_mm(mm);
+
+		if (m->late || (m->faulted && has_settled(mm)))
+			examine(mm);
+	}
 	return false;
 }
 
@@ -318,7 +335,7 @@ static void pff_show(struct seq_file *m)
 static const struct vm_policy pff = {
 	.name = "pff",
 	.summary = "page fault frequency: a process that faults rarely shrinks",
-	.tick_ms = 10,
+	.tick_ms = TICK_MS,
 	.params = pff_params,
 	.init = pff_init,
 	.mm_init = pff_mm_init,

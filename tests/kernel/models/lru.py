@@ -49,9 +49,9 @@ class Model:
             self.pages.append(page)
             self.seen[page] = self.now
         elif kind & BY_CALL:  # the kernel learns of it at once
-            self.seen[page] = self.now
+            self.note(page)
         elif page not in self.mapped:  # and of the fault that maps it, which leaves the bit clear
-            self.seen[page] = self.now
+            self.note(page)
             self.used.discard(page)
         else:
             self.used.add(page)
@@ -68,19 +68,13 @@ class Model:
     def observe(self, page: int) -> None:
         """Reads and clears the page's accessed bit."""
         if page in self.used:
-            self.seen[page] = self.now
             self.used.remove(page)
+            self.note(page)
 
-    def keep(self, page: int) -> None:
-        """Keeps the page as a candidate, in the place of the youngest if that one is younger."""
-        if page in self.kept:
-            return
-        if len(self.kept) < KEPT:
-            self.kept.append(page)
-            return
-        youngest = max(self.kept, key=lambda other: self.seen[other])  # the first of them
-        if self.seen[page] < self.seen[youngest]:
-            self.kept[self.kept.index(youngest)] = page
+    def note(self, page: int) -> None:
+        """The page was used: it is no longer kept."""
+        self.seen[page] = self.now
+        self.kept = [other for other in self.kept if other != page]
 
     def take(self) -> int:
         """Evicts a page, and returns it."""
@@ -88,16 +82,17 @@ class Model:
         for _ in range(self.sample):
             drawn.append(self.draw())
             self.observe(drawn[-1])
-            self.keep(drawn[-1])
+            if drawn[-1] not in self.kept:  # of equally old pages the first stay
+                self.kept = sorted([*self.kept, drawn[-1]], key=lambda page: self.seen[page])[:KEPT]
         gone = min(drawn, key=lambda page: self.seen[page])  # the first of them
-        for page in self.kept:
+        for page in list(self.kept):
             if self.seen[page] < self.seen[gone]:
                 self.observe(page)
-                if self.seen[page] < self.seen[gone]:
+                if page in self.kept:
                     gone = page
-        for pages in (self.pages, self.kept):
-            if gone in pages:
-                pages[pages.index(gone)] = pages[-1]
-                pages.pop()
+                    break
+        self.kept = [other for other in self.kept if other != gone]
+        self.pages[self.pages.index(gone)] = self.pages[-1]
+        self.pages.pop()
         self.mapped.discard(gone)
         return gone

@@ -2,10 +2,11 @@
 previous fault; after any other fault it only grows (W. Chu, H. Opderbeck, The page fault frequency replacement
 algorithm, AFIPS FJCC 1972).
 
-The pages are evicted at the first tick after the late fault, and a page counts as used if the process used it after
-the first tick after the previous fault. If no frame is free, the hand of a clock gives one, with its own view of uses:
-a use seen by one observer is not hidden from the other. A page that has just arrived counts as used at the first tick
-after its arrival, but not for the hand. Only the hand considers pages that a system call brought in.
+The pages are evicted at the first tick after the late fault. A page counts as used if the process used it after the
+first tick at which it had run for half of T since the previous fault, or after that fault if there was no such tick. If
+no frame is free, the hand of a clock gives one, with its own view of uses: a use seen by one observer is not hidden
+from the other. A page that has just arrived counts as used until the next clearing, but not for the hand. Only the hand
+considers pages that a system call brought in.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ RELATIVE = "clock"
 DIFFERS = ("1-6 1 2 1 2 1 2 1 2 1 2 1 2 7 1 2 1 2 1 2 3 4 5 8 9 6 7 1 2", 8)
 MIXED = True
 STEP_NS = 1_000_000
-INTERVAL, TICK = 3, 10  # steps
+INTERVAL, TICK = 8, 5  # steps
 PARAMETERS = (f"interval_ms={INTERVAL}",)
 
 
@@ -41,7 +42,8 @@ class Model:
             self.used_for_hand.add(page)
         self.used_for_set.add(page)
         self.now += 1
-        if self.now % TICK == 0 and self.faulted:
+        settled = self.faulted and self.now - self.last_fault >= INTERVAL / 2
+        if self.now % TICK == 0 and (self.late or settled):
             gone += self.examine()
         return found, gone
 
