@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tidemark import files, output
+from tidemark.machine import access_times
 
 MIB = 1 << 20
 SECTOR = 512
@@ -99,6 +100,7 @@ def make_image(name: str, image: Path) -> None:
         )
         if made.returncode:
             raise BadSetting(f"DISK={name}: mke2fs could not make an image of it: {made.stderr.strip()}")
+        access_times.forget(out.partial)
 
 
 def image_of(name: str, folder: Path) -> str:
