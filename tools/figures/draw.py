@@ -2,8 +2,6 @@
 
     series = { NAME = COLUMN, ... }   a row of marks for each row of the table: medians, with lines from least to most;
                                       `log`: a logarithmic axis; `order = "sum"`: by the sum of medians
-    x = NAME, column = COLUMN         medians against a name's value; rows without that name become level lines
-
     by = "MODULE.FUNCTION"            a function of this folder, with the same arguments as `marks`
 
 Columns are numbers of columns of the table; rows are named by their labels.
@@ -44,8 +42,7 @@ def picture(entry: Mapping[str, Any], columns: Sequence[Any], lines: Sequence[Li
     """Draws one picture into the folder."""
     labels = [column for column in columns if column.label]
     names = [" ".join(column.cell(row, []).strip("`") for column in labels).strip() for row, _ in lines]
-    own = function(entry["by"]) if "by" in entry else None
-    drawn = own or (marks if "series" in entry else against)
+    drawn = function(entry["by"]) if "by" in entry else marks
     drawn(entry, names, lines, work / entry["file"])
 
 
@@ -89,20 +86,3 @@ def curve(axes: Any, x: Sequence[float], values: Sequence[Sequence[float]], look
         [max(some) - m for m, some in zip(middle, values)],
     ]
     axes.errorbar(x, middle, yerr=ends, fmt=look, ms=3.5, capsize=2, color=colour, label=label)
-
-
-def against(entry: Mapping[str, Any], names: Sequence[str], lines: Sequence[Line], path: Path) -> None:
-    """One curve with bars from least to most, and level lines."""
-    x, column = entry["x"], entry["column"]
-    points = [(row[x], values[column]) for row, values in lines if x in row and values[column]]
-    figure, axes = canvas(5.5, 3)
-    curve(axes, *zip(*points), "o-", COLOURS[0], entry["label"])
-    level = [(name, values[column]) for name, (row, values) in zip(names, lines) if x not in row and values[column]]
-    for (name, values), style in zip(level, ("-", ":")):
-        axes.axhline(median(values), color=COLOURS[1] if style == "-" else "#222222", ls=style, label=name)
-    axes.set_xlabel(entry["x_axis"])
-    axes.set_ylabel(entry["axis"])
-    axes.set_ylim(0, 104)
-    axes.legend(frameon=False, loc="center right")
-    axes.grid(color="#eeeeee")
-    save(figure, path)

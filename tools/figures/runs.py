@@ -8,9 +8,8 @@ only names that come before them. Parameters of the kernel may follow the name o
 
 A column's `value` is an expression in Python over the names and the run: the names of common.NUMBERS, number(pattern),
 program(name, key), records and the others of Outcome. `show` is a format for the median over `jitters` (default one
-run), or "spread" (median and range) or "range". A column with `label` is a text; one with `when` is blank in other
-rows. `given` are values for `text`, measured in the same way. `order` sorts the rows by a column; `draw` is for
-draw.py.
+run), or "spread" (median and range) or "range". A column with `label` is a text. `given` are values for `text`,
+measured in the same way. `order` sorts the rows by a column; `draw` is for draw.py.
 """
 
 from __future__ import annotations
@@ -84,7 +83,6 @@ class Column:
 
     title: str
     value: CodeType | None
-    when: CodeType | None
     label: str
     show: str
     names: Names
@@ -92,9 +90,8 @@ class Column:
     @classmethod
     def of(cls, entry: Names) -> Column:
         own = dict(entry)
-        title, label, show, value, when = (own.pop(key, "") for key in ("title", "label", "show", "value", "when"))
-        compiled = [compile(text, title, "eval") if text else None for text in (value, when)]
-        return cls(title, *compiled, label, show, own)
+        title, label, show, value = (own.pop(key, "") for key in ("title", "label", "show", "value"))
+        return cls(title, compile(value, title, "eval") if value else None, label, show, own)
 
     def cases(self, names: Names, jitters: list[int]) -> list[Names]:
         """The names of each run of a cell."""
@@ -102,8 +99,8 @@ class Column:
         return [filled(mine | ({"jitter": one} if one is not None else {})) for one in jitters or [None]]
 
     def values(self, cases: list[Names]) -> list[Any]:
-        """The measured value of each run; none for a label and where the column is blank."""
-        if not self.value or (self.when and not eval(self.when, {}, Scope(cases[0]))):
+        """The measured value of each run; none for a label."""
+        if not self.value:
             return []
         return [eval(self.value, {}, Scope(case)) for case in cases]
 
