@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import importlib
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -290,6 +292,26 @@ def test_table_of_runs(asked: list[tuple[str, dict]], tmp_path: Path) -> None:
     ]
     machine = {"vm": "2q", "mem": "16M", "frames": "4", "cmdline": "2q.x=1 guard=tpf tpf.high=1 jitter=2"}
     assert ("thrash 3", machine) in asked and len(asked) == 18
+
+
+def test_command_ends_with_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, pid = tmp_path / "python", tmp_path / "pid"
+    script.write_text(f"#!/bin/sh\necho $$ >{pid}.new && mv {pid}.new {pid}\nexec sleep 100\n")
+    script.chmod(0o755)
+
+    def interrupted(number: int, options: int) -> None:
+        while not pid.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "executable", str(script))
+    monkeypatch.setattr(os, "wait4", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        common.tidemark("sweep", "arena")
+    stat, deadline = Path(f"/proc/{pid.read_text().strip()}/stat"), time.monotonic() + 10
+    while stat.exists() and ") Z " not in stat.read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not stat.exists() or ") Z " in stat.read_text()
 
 
 def test_finished_run_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,11 @@ def tidemark(*words: str) -> tuple[float, float]:
     print("   ", "tidemark", shlex.join(words), file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "tidemark.cli", *words]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
+        try:
+            _, status, used = os.wait4(process.pid, 0)
+        except BaseException:
+            process.terminate()  # SIGTERM ended this process alone; after Ctrl-C the command is ending already
+            raise
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise LabError(f"tidemark {shlex.join(words)} ended with status {process.returncode}", FAILED)
