@@ -40,13 +40,13 @@ BAD_PLANS = {
     'workload = "true"\nreplicates = 2\njitter = 1\nseed = 1': "replicates and jitter and seed, which each",
     'workload = "true"\nreplicates = 2\n[parameters]\nlayout = 1': "replicates and layout, which each replicate draws",
     'workload = "true"\nreplicates = 2\ncmdline = "layout=1"': "gives layout already",
-    'workload = "a {size}"': "{size} cannot be replaced, only {processes}, {seed} and {size:N}, N a whole number, can",
+    'workload = "a {size}"': "{size} cannot be replaced, only {processes}, {seed}, names of your own, and {size:N}",
     'workload = "a {size:4K}"': "{size:4K} cannot be replaced",
     'workload = "true"\nparameters = 5': "parameters must be a table",
     'workload = "true"\n[parameters]\nmem = "9M"': "mem under [parameters]",
     'workload = "true"\n[parameters]\nrun = "true"': "run under [parameters]",
     'workload = "true"\n[parameters]\nguard = "a b"': "text without blanks",
-    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter must be a whole number",
+    'workload = "true"\n[parameters]\n"ws.tau_ms" = 1.5': "a kernel parameter or an argument must be a whole number",
     'workload = "true"\ncmdline = "a=1"\n[parameters]\na = 2': "gives a already",
     'workload = "true"\ntimeout = [1, 2]': "one positive number",
     'workload = "true"\ntimeout = inf': "one positive number",
@@ -55,7 +55,14 @@ BAD_PLANS = {
     "workload = 'echo \"a\"'": "double quote",
     'workload = "true"\nprocesses = [1, 2]': "has no {processes}",
     'workload = "thrash {processes} 1 1"': "no processes = [...]",
-    'workload = "thrash {procs} 1 1"': "{procs} cannot be replaced",
+    'workload = "thrash {procs} 1 1"': "no procs = [...]",
+    'workload = "true"\nkb = [1, 2]': "unknown key kb; there are: ",
+    'workload = "a {mem}"': "{mem} cannot be replaced",
+    'workload = ["a {kb}", "b"]\nkb = [1, 2]': "workload 'b' has no {kb}, which the plan lists",
+    'workload = "a {kb}"\nkb = [1, 1]': "kb has 1 twice",
+    'workload = "a {kb}"\nkb = "b c"': "text without blanks",
+    'workload = "a {kb}"\nkb = 1\n[parameters]\nkb = 1': "kb is an argument of a workload",
+    'workload = "true"\nprocesess = [1, 2]': "did you mean processes?",
     f'workload = "true"\nseed = {list(range(1000))}\nframes = {list(range(100, 1100))}': "are 1,000,000 cells",
     'workload = "true"\npart = 5': "a part must be an entry of a list of tables",
     'workload = "true"\npart = []': "a part must be an entry of a list of tables",
@@ -66,6 +73,28 @@ BAD_PLANS = {
     'workload = "true"\ndisk = "9M"\ndisk_kind = "ide"': "which cannot use an emulated disk",
     'workload = "true"\ndisk = "8G"': "8416 MiB of memory, 3072 at most",
 }
+
+
+def test_any_argument_can_be_an_axis() -> None:
+    text = 'workload = "thrash {n} {kb} 1"\nn = [2, 3]\nkb = [1024, 2048]\nvm = "ws"\nmem = "8M"\nideal = "64M"\n'
+    found = plan.parse(text)
+    runs = [(one.settings.run, one.settings.mem) for one in found.cells]
+    works = ["thrash 2 1024 1", "thrash 2 2048 1", "thrash 3 1024 1", "thrash 3 2048 1"]
+    assert runs == [*((one, "8M") for one in works), *((one, "64M") for one in works)]
+    assert found.cells[1].variables["kb"] == 2048 and "kb" not in found.cells[1].settings.cmdline
+    assert len(found.probes()) == 1 and found.probes()[0].run == "true"
+    of_words = plan.parse('workload = "pattern {law} 4096 100"\nlaw = ["zipf", "scan"]\n')
+    assert [one.settings.run for one in of_words.cells] == ["pattern zipf 4096 100", "pattern scan 4096 100"]
+    chosen = plan.parse(text, axes={"kb": plan.axis("kb", ["512"])})
+    assert {one.settings.run for one in chosen.cells} == {"thrash 2 512 1", "thrash 3 512 1"}
+
+
+def test_a_name_that_is_not_a_file_lists_the_plans_of_the_tree(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"nosuch cannot be read: .*; plans of this tree: arena, efficiency, "):
+        plan.read(plan.place(Path("nosuch")))
+    with pytest.raises(LabError) as caught:
+        plan.read(tmp_path / "nosuch")
+    assert "plans of this tree" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", BAD_PLANS, ids=list(BAD_PLANS.values()))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
     from tidemark.runs.sweep import Sweep
 
 
+EVERY_S = 10
+
+
 class Bar:
-    """A progress bar on stderr if that is a terminal. News are printed there as lines in any case."""
+    """A progress bar on stderr if that is a terminal, else a line every EVERY_S seconds; news are lines in any case."""
 
     def __init__(self, total: int, quiet: bool) -> None:
         from rich.console import Console
@@ -31,7 +36,7 @@ class Bar:
         shown = console.is_terminal and not quiet
         self.bar = Progress(*columns, console=console, transient=True, disable=not shown)
         self.task = self.bar.add_task("", total=total, text="")
-        self.told = shown or quiet
+        self.next_line = math.inf if shown or quiet else 0.0
 
     def __enter__(self) -> Bar:
         self.bar.start()
@@ -44,9 +49,9 @@ class Bar:
         """Show the progress."""
         if now.news:
             self.bar.console.print(f"tidemark: {now.news}", markup=False)
-        if not self.told and now.left_s is not None:
-            say(described(now).rstrip(","))
-            self.told = True
+        if time.monotonic() >= self.next_line:
+            say(f"{now.done + now.failed:,} of {now.total:,} {described(now).rstrip(',')}")
+            self.next_line = time.monotonic() + EVERY_S
         self.bar.update(self.task, completed=now.done + now.failed, text=described(now))
 
 
@@ -188,8 +193,9 @@ def sweep(
 
     A plan is a TOML file; each variable is a value or a list, and the cells are the product:
 
-        workload = "thrash {processes} {size:4096} 10"   # required; {processes}, {seed} and {size:N} are filled in
+        workload = "thrash {processes} {kb} 10"   # required; {seed}, {size:N} and names of axes are filled in
         processes = [1, 2, 4, 8]
+        kb = [2048, 4096]                         # an axis with any name
         vm = ["2q", "ws"]
         mem = ["16M", "24M"]
         replicates = 10                           # each ten times, with other timing, seeds, disk layouts and sizes

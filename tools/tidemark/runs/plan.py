@@ -3,8 +3,10 @@
 A plan gives each variable a value or a list of values; its cells are the product of the lists, one run each. The order
 of the cells is that of the file: the variable that is named last changes fastest.
 
-    workload   the command line that the guest runs; {processes}, {seed} and {size:N} in it are replaced; required
+    workload   the command line that the guest runs; {seed}, {size:N} and the names of axes in it are replaced; required
     processes  whole numbers, for {processes}
+    any other name that a workload has in braces: an axis of the plan, whole numbers or words; `{kb}` is replaced by
+               the values of `kb = [1024, 2048]`
     vm         replacement policies; the image must have them
     mem        sizes of the memory that the kernel manages, such as "24M"
     swap       swap devices, such as "sim:hdd" or "sim:ssd,size=64M"
@@ -35,6 +37,7 @@ the plan changes.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import itertools
 import json
@@ -66,7 +69,7 @@ KEYS = (*VARIABLES, *COUNTS, "timeout", IDEAL, PARTS, PARAMETERS)
 OF_A_PART = (*VARIABLES, *COUNTS, PARAMETERS)
 LEAST = {"processes": 1, "frames": 3, "seed": 0, "jitter": 0, "jitters": 1, REPLICATE: 1, REPLICATES: 1}
 OF_SETTINGS = ("vm", "mem", "swap", "frames", "seed", "disk", "disk_kind")
-FILLED_IN = ("processes", "seed")
+FILLED_IN = ("processes", "seed")  # variables that a workload may have in braces, besides names of its own
 # Values of these variables may contain commas.
 WHOLE = ("workload", "swap", "cmdline", "disk", "disk_kind")
 SHIPPED = Path(__file__).parents[1] / "plans"
@@ -97,7 +100,8 @@ class Plan:
 
     def probes(self) -> list[qemu.Settings]:
         """Runs of `true` in which each value of every kernel parameter occurs: would the kernel refuse one?"""
-        lists = {name: values for name, values in self.lists.items() if name not in ("workload", "processes", "seed")}
+        left_out = {"workload", *FILLED_IN, *arguments(self.lists["workload"])}
+        lists = {name: values for name, values in self.lists.items() if name not in left_out}
         lists |= {REPLICATE: lists[REPLICATE][:1]} if REPLICATE in lists else {}
         most = max(map(len, lists.values()))
         chosen = [{name: values[at % len(values)] for name, values in lists.items()} for at in range(most)]
@@ -113,10 +117,20 @@ class Plan:
         return f"replicates do not vary the size {which}: {{size:N}} with an N of 100 or more would"
 
 
+def arguments(workloads: Iterable[object]) -> list[str]:
+    """The names that these command lines have in braces, in their order."""
+    return list(dict.fromkeys(name for one in workloads for name in re.findall(r"\{(\w+)\}", str(one))))
+
+
 def place(name: Path) -> Path:
     """The file that `name` means: itself, or, for a bare word such as `arena`, a plan of this tree."""
     shipped = SHIPPED / f"{name}.toml"
     return shipped if not name.is_file() and name.name == str(name) and shipped.exists() else name
+
+
+def shipped() -> list[str]:
+    """The names of this tree's plans."""
+    return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
 def read(path: Path, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> Plan:
@@ -125,7 +139,8 @@ def read(path: Path, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> 
         text = path.read_text(encoding="utf-8")
         return parse(text, most_cells, axes)
     except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        plans = "" if len(path.parts) > 1 else f"; plans of this tree: {', '.join(shipped())}"
+        raise LabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}{plans}") from None
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"{path} is not valid TOML: {error}") from None
     except (LabError, qemu.BadSetting) as error:
@@ -135,14 +150,15 @@ def read(path: Path, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> 
 def parse(text: str, most_cells: int = MOST_CELLS, axes: Axes | None = None) -> Plan:
     """The plan in a text. Raises LabError, BadSetting or TOMLDecodeError, which say what is wrong."""
     table = tomllib.loads(text)
-    check_keys(table, KEYS)
+    names = arguments(workloads_in(table, axes or {}))
+    check_keys(table, (*KEYS, *names))
     timeout = checked_timeout(table.pop("timeout", DEFAULT.timeout))
     ideal = table.pop(IDEAL, "")
-    products = [lists_of(part, axes or {}) for part in parts_of(table, axes or {})]
+    products = [lists_of(part, axes or {}) for part in parts_of(table, axes or {}, names)]
     check_count(products, most_cells)
     cells: dict[str, Cell] = {}
     for lists in products:
-        check_workloads(lists)
+        check_workloads(lists, names)
         every = [cell(dict(zip(lists, values)), timeout) for values in itertools.product(*lists.values())]
         check_distinct(every)
         cells |= {one.id: one for one in every}
@@ -157,14 +173,29 @@ def remark(axis: tuple[str, list[Value]]) -> str:
     return f"\n# with {axis[0]} = {json.dumps(axis[1])}"
 
 
+def workloads_in(table: Mapping[str, Any], axes: Axes) -> list[object]:
+    """The command lines of a plan and its parts, and those of the command line; not yet checked."""
+    parts = table.get(PARTS)
+    found: list[object] = list(axes.get("workload", []))
+    for one in [table, *(part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict))]:
+        given = one.get("workload", [])
+        found += given if isinstance(given, list) else [given]
+    return found
+
+
 def check_keys(table: Mapping[str, object], keys: Sequence[str]) -> None:
     """Raises LabError for an unknown key."""
     unknown = [key for key in table if key not in keys]
     if unknown:
-        raise LabError(f"unknown key {', '.join(unknown)}; there are: {', '.join(keys)}")
+        near = difflib.get_close_matches(unknown[0], keys, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise LabError(
+            f"unknown key {', '.join(unknown)}; {hint}there are: {', '.join(dict.fromkeys(keys))}, and each NAME "
+            "that a workload has as {NAME}"
+        )
 
 
-def parts_of(table: dict[str, Any], axes: Axes) -> list[dict[str, Any]]:
+def parts_of(table: dict[str, Any], axes: Axes, names: Sequence[str]) -> list[dict[str, Any]]:
     """The tables of the parts, each with the common keys; a plan without parts is its only part. Of several parts, only
     those that name most of `axes`.
     """
@@ -172,7 +203,7 @@ def parts_of(table: dict[str, Any], axes: Axes) -> list[dict[str, Any]]:
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise LabError("a part must be an entry of a list of tables: [[part]], and under it NAME = VALUE")
     for part in parts:
-        check_keys(part, OF_A_PART)
+        check_keys(part, (*OF_A_PART, *names))
     named = [len(set(axes) & {*part, *dict(flat(parameters_in(part)))}) for part in parts]
     common = dict(flat(parameters_in(table)))
     return [
@@ -202,6 +233,8 @@ def lists_of(table: dict[str, Any], axes: Axes) -> dict[str, list[Value]]:
         lists[name] = list(range(first, first + nr))
     for name, value in given.items():
         check_parameter(name)
+        if name in lists:
+            raise LabError(f"{name} is an argument of a workload, and stands under [parameters] as well")
         lists[name] = checked_list(name, value)
     lists |= axes
     drawn = [name for name in DRAWN if name in lists]
@@ -276,7 +309,9 @@ def check_value(name: str, value: object) -> None:
             raise LabError(f"{shown}: it must be a whole number, {LEAST[name]} or more")
     elif name not in VARIABLES:
         if isinstance(value, bool) or not isinstance(value, int | str) or not re.fullmatch(r"[^\s\"]+", str(value)):
-            raise LabError(f"{shown}: a kernel parameter must be a whole number, or text without blanks and quotes")
+            raise LabError(
+                f"{shown}: a kernel parameter or an argument must be a whole number, or text without blanks and quotes"
+            )
     elif not isinstance(value, str):
         raise LabError(f'{shown}: it must be text, in quotes: {name} = "…"')
     elif name != "cmdline" and not value.strip():
@@ -296,26 +331,27 @@ def check_count(products: Sequence[dict[str, list[Value]]], most: int) -> None:
         raise LabError(f"{factors} are {count:,} cells, more than {most:,}; --max-cells {count} allows them")
 
 
-def check_workloads(lists: dict[str, list[Value]]) -> None:
-    """Raises LabError if a placeholder has no values, or values have no placeholder."""
+def check_workloads(lists: dict[str, list[Value]], names: Sequence[str]) -> None:
+    """Raises LabError if a placeholder has no values, or values of one of `names` have no placeholder."""
     for workload in map(str, lists["workload"]):
         named = re.findall(r"\{(\w+(?::[^{}]*)?)\}", replicates.nominal(workload))
         for name in named:
-            if name not in FILLED_IN:
+            if ":" in name or name == "size" or (name in KEYS and name not in FILLED_IN):
                 raise LabError(
-                    f"workload {workload!r}: {{{name}}} cannot be replaced, only {{processes}}, {{seed}} and "
-                    "{size:N}, N a whole number, can"
+                    f"workload {workload!r}: {{{name}}} cannot be replaced, only {{processes}}, {{seed}}, names of "
+                    "your own, and {size:N}, N a whole number, can"
                 )
             if name not in lists and not (name in DRAWN and REPLICATE in lists):
                 raise LabError(f"workload {workload!r} has {{{name}}}, but the plan has no {name} = [...]")
-        if "processes" in lists and "processes" not in named:
-            raise LabError(f"workload {workload!r} has no {{processes}}, which the plan lists")
+        for name in ("processes", *names):
+            if name in lists and name not in (*named, "seed"):
+                raise LabError(f"workload {workload!r} has no {{{name}}}, which the plan lists")
 
 
 def filled(variables: Mapping[str, Value]) -> str:
     """The workload, with the values of those variables that it names."""
     run = str(variables["workload"])
-    for name in FILLED_IN:
+    for name in arguments([run]):
         run = run.replace(f"{{{name}}}", str(variables.get(name, f"{{{name}}}")))
     return run
 
@@ -325,7 +361,7 @@ def settings(variables: dict[str, Value], timeout: float) -> qemu.Settings:
     variables = replicates.expanded(variables)
     run = filled(variables)
     given: dict[str, Any] = {name: str(variables[name]) for name in OF_SETTINGS if name in variables}
-    own = (*VARIABLES, IDEAL)
+    own = (*VARIABLES, IDEAL, *arguments([variables["workload"]]))
     more = {name: value for name, value in variables.items() if name == parameters.JITTER or name not in own}
     cmdline = str(variables.get("cmdline", ""))
     twice = [name for name in more if name in parameters.split(cmdline)[0]]
@@ -362,7 +398,14 @@ def ideals(cells: Sequence[Cell], mem: str, timeout: float) -> list[Cell]:
     """A run of each command of these cells with memory `mem`, and otherwise the defaults of `tidemark run`. A
     replicate has one of its own, with the same draw."""
     kept = ("workload", *FILLED_IN, REPLICATE, "cmdline", "disk", "disk_kind")
-    same = ({name: value for name, value in one.variables.items() if name in kept} for one in cells)
+    same = (
+        {
+            name: one.variables[name]
+            for name in (*kept, *arguments([one.variables["workload"]]))
+            if name in one.variables
+        }
+        for one in cells
+    )
     return [cell(one | {"vm": DEFAULT.vm, "mem": mem, "swap": DEFAULT.swap, IDEAL: "yes"}, timeout) for one in same]
 
 
