@@ -226,13 +226,43 @@ static bool append_name(const struct param_info *info, void *arg)
 	return true;
 }
 
+/* The parameter whose name has the longest beginning in common with a given one. */
+struct nearest {
+	const char *given;
+	size_t length;
+	char name[sizeof(((struct param_info *)0)->name)];
+};
+
+static bool compare_name(const struct param_info *info, void *arg)
+{
+	struct nearest *best = arg;
+	size_t n = 0;
+
+	while (best->given[n] && best->given[n] == info->name[n])
+		n++;
+	if (n > best->length) {
+		best->length = n;
+		strlcpy(best->name, info->name, sizeof(best->name));
+	}
+	return true;
+}
+
+/* A name is suggested if more than half of what was given is its beginning. */
 static void explain_name(const char *name, char *err, size_t errsize)
 {
 	struct name_list list = { err, errsize };
+	struct nearest best = { name, strlen(name) / 2, "" };
 
 	if (!errsize)
 		return;
-	snprintf(err, errsize, "unknown parameter %s; there are:", name);
+	snprintf(err, errsize, "unknown parameter %s; ", name);
+	param_for_each(compare_name, &best);
+	if (best.name[0]) {
+		strlcat(err, "did you mean ", errsize);
+		strlcat(err, best.name, errsize);
+		strlcat(err, "? ", errsize);
+	}
+	strlcat(err, "there are:", errsize);
 	param_for_each(append_name, &list);
 }
 

@@ -117,6 +117,10 @@ KTEST(param, unknown_name_lists_the_names)
 {
 	EXPECT_STREQ(parse("swapiness=7"), "unknown parameter swapiness; there are: "
 					   "vm.swappiness quiet mem run vm");
+	EXPECT_STREQ(parse("vm.swap=7"), "unknown parameter vm.swap; did you mean vm.swappiness? "
+					 "there are: vm.swappiness quiet mem run vm");
+	EXPECT_STREQ(parse("quite"), "unknown parameter quite; did you mean quiet? "
+				     "there are: vm.swappiness quiet mem run vm");
 	EXPECT(parse("word") != NULL);
 	EXPECT(parse("=5") != NULL);
 }
