@@ -173,6 +173,18 @@ def test_a_wrong_declaration_is_named(old: str, new: str, said: str) -> None:
         declared.parse("x", PAPER.replace(old, new))
 
 
+def test_a_paper_in_several_files_is_one() -> None:
+    more = PAPER[PAPER.index("[plans.one]") :].replace("one", "two").replace('"1"', '"2"') + "[[errata]]\n"
+    more += 'where = "w"\nsays = "s"\narithmetic = "a"\n'
+    paper = declared.parse("x", PAPER, more)
+    assert [one.id for one in paper.figures] == ["1", "2"] and list(paper.plans) == ["one", "two"]
+    assert len(paper.errata) == 1
+    with pytest.raises(LabError, match="x, part 2 declares the plan one again"):
+        declared.parse("x", PAPER, more.replace("two", "one"))
+    with pytest.raises(LabError, match="x, part 2 is not valid TOML"):
+        declared.parse("x", PAPER, "title = ")
+
+
 def test_an_unknown_figure_lists_what_there_is(tmp_path: Path) -> None:
     found = tidemark("paper", "tpf", "8c", "--stored", cwd=tmp_path)
     assert found.returncode == 2 and "tpf has no figure 8c: " in found.stderr and "12-ideal" in found.stderr
@@ -189,7 +201,7 @@ def test_a_published_number_has_a_source(name: str) -> None:
 
 
 def test_a_file_that_is_missing_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    sweep = declared.paper("mcmenamin").plans["low"]
+    sweep = declared.paper("mcmenamin").plans["patches"]
     missing = replace(sweep, needs="build/no-such-image")
     assert "not run: build/no-such-image does not exist; `make image" in missing.not_run
 
@@ -262,6 +274,40 @@ def test_a_page_shows_what_a_file_says_as_text(small: tuple[declared.Paper, Path
 
 
 # --- numbers
+
+
+def of_compile() -> tuple[declared.Paper, list[stored.Run]]:
+    """Runs that take 8 / M² + 1 seconds in the middle, with 10 % more and less."""
+    text = PAPER.replace('vm = ["2q", "ws"]', 'vm = "2q"\nmem = ["8M", "10M", "12M", "16M", "32M", "64M"]')
+    text = text.replace('ws = { vm = "ws" }', "").replace("time(ws) < time(twoq)", "p(twoq) == 2 and wide(twoq) > 1.1")
+    text = text.replace('time = "turn', 'p = { exponent = "time", over = "mem" }\n'
+                        'wide = { spread = "time", over = "mem" }\ntime = "turn')  # fmt: skip
+    text = text.replace("replicates = 6", "replicates = 7")
+    found = [
+        stored.Run({"vm": "2q", "replicate": str(at), "workload": "true", "mem": f"{mem}M"}, 1.0,
+                   {"time": (8 / mem**2 + 1) * (1 + 0.05 * (at % 3 - 1))})
+        for at in range(1, 8) for mem in (8, 10, 12, 16, 32, 64)
+    ]  # fmt: skip
+    return declared.parse("x", text), found
+
+
+def test_numbers_of_several_runs_together() -> None:
+    paper, found = of_compile()
+    sweep, all_of = paper.plans["one"], stored.Stored("abc", "def", "", found)
+    exponents = stored.values(all_of, sweep, "p", "twoq", {})
+    assert len(exponents) == 7 and all(p == pytest.approx(2, abs=1e-3) for p in exponents.values())
+    spreads = stored.values(all_of, sweep, "wide", "twoq", {})
+    assert len(spreads) == 6 and all(one == pytest.approx(1.05 / 0.95) for one in spreads.values())
+    with pytest.raises(LabError, match="more than 3 memory sizes"):
+        stored.values(all_of, sweep, "p", "twoq", {"mem": "8M"})
+
+
+def test_boxes_are_drawn_with_both_fits(tmp_path: Path) -> None:
+    paper, found = of_compile()
+    stored.save(paper, paper.plans["one"], stored.Stored("a", "b", "", found), tmp_path)
+    figure = replace(paper.figures[0], along="mem", boxes=True, unit="s", shows={"all": "time(twoq)"})
+    *_, drawn = draw.panels(paper, figure, stored.load(paper, "one", tmp_path))
+    assert b"p = 4, R" in drawn and b"p = 2.0 [2.0, 2.0], R" in drawn
 
 
 def test_falls_count_a_sawtooth() -> None:

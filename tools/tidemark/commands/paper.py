@@ -34,7 +34,7 @@ def chosen(paper: Paper, names: Sequence[str]) -> list[Figure]:
 
 def plans_of(paper: Paper, figures: Sequence[Figure]) -> list[Sweep]:
     """The plans that figures need, each once, the shortest first."""
-    names = dict.fromkeys(one.plan for one in figures if one.plan)
+    names = dict.fromkeys(plan for one in figures for plan in one.plans)
     return sorted((paper.plans[name] for name in names), key=lambda sweep: sweep.seconds)
 
 
@@ -179,6 +179,5 @@ def list_figures(paper: Paper, figures: Sequence[Figure]) -> None:
     """Print what there is of a paper."""
     print(f"{paper.name}: {paper.authors}, {paper.title}, {paper.year}")
     for one in figures:
-        plan = paper.plans.get(one.plan)
-        cost = f"plan {plan.name}, {plan.seconds:.0f} s" if plan else "not here"
-        print(f"  {one.id:8} {one.title} ({cost})")
+        costs = [f"plan {name}, {paper.plans[name].seconds:.0f} s" for name in one.plans]
+        print(f"  {one.id:8} {one.title} ({' and '.join(costs) or 'not here'})")

@@ -1,4 +1,5 @@
-"""The declared papers: NAME.toml beside this file, read and checked without running anything.
+"""The declared papers: NAME.toml beside this file, and NAME-PART.toml if it is long, read and checked without running
+anything.
 
 title, authors, year, where, machine     what the work is, and on what it was measured
 [plans.NAME]        a sweep that figures share:
@@ -16,14 +17,17 @@ title, authors, year, where, machine     what the work is, and on what it was me
 [[figure]]          id, title, section and quote as published, and
     published       numbers: { what, value, source, ours = an expression }
     plan, claim     the plan of its runs, and what they must show
-    shows           { label = expression }: drawn with its interval; with `along`, a curve over that variable
+    shows           { label = expression }: drawn with its interval; with `along`, a curve over that variable; with
+                    `boxes` as well, a box of the replicates for each of its values, and a fit of k / M^p + c
     because, without    why it differs, and the claim that holds when the cause is removed
+    without_plan        the plan of the runs for `without`, if it is another
     nowhere         instead of a plan: why it cannot be here
 [[errata]]          where, says, arithmetic
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import sys
 from collections.abc import Mapping, Sequence
@@ -103,11 +107,18 @@ class Figure:
     claim: str = ""
     shows: Mapping[str, str] = field(default_factory=dict)
     along: str = ""
+    boxes: bool = False
     unit: str = ""
     because: str = ""
     without: str = ""
+    without_plan: str = ""
     nowhere: str = ""
     memory: Sequence[str] = ()
+
+    @property
+    def plans(self) -> list[str]:
+        """The plans whose runs it needs."""
+        return [plan for plan in (self.plan, self.without_plan) if plan]
 
 
 @dataclass(frozen=True)
@@ -187,31 +198,55 @@ def check_figure(figure: Figure, sweeps: Mapping[str, Sweep], what: str) -> None
         raise LabError(f"{what}: `without` removes a cause: say in `because` which")
     if not figure.plan:
         return
-    if figure.plan not in sweeps:
-        raise LabError(f"{what}: there is no plan {figure.plan}, only {', '.join(sweeps)}")
-    values = [side for claim in (figure.claim, figure.without) if claim for one in predicate.comparisons(claim)
-              for side in (one.left, one.right)]  # fmt: skip
+    for plan in figure.plans:
+        if plan not in sweeps:
+            raise LabError(f"{what}: there is no plan {plan}, only {', '.join(sweeps)}")
+    values = sides_of(figure.claim)
     for text in (*figure.shows.values(), *(one.ours for one in figure.published if one.ours)):
         values.append(predicate.tree(text))
         predicate.check(values[-1])
-    sweep = sweeps[figure.plan]
+    check_names(values, sweeps[figure.plan], what)
+    if figure.without:
+        check_names(sides_of(figure.without), sweeps[figure.without_plan or figure.plan], what)
+
+
+def sides_of(claim: str) -> list[ast.expr]:
+    """Both sides of each comparison of a claim."""
+    return [side for one in predicate.comparisons(claim) for side in (one.left, one.right)]
+
+
+def check_names(values: Sequence[ast.expr], sweep: Sweep, what: str) -> None:
+    """Raises LabError if a value has a number or a side that the plan does not declare."""
     for number, side, _ in (call for node in values for call in predicate.calls(node)):
         for name, there in ((number, sweep.numbers), (side, sweep.sides)):
             if name not in there:
                 raise LabError(f"{what}: {name} is not declared in plans.{sweep.name}: {', '.join(there)}")
 
 
-def parse(name: str, text: str) -> Paper:
-    """The paper in a text. Raises LabError, which says what is wrong."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"{name}.toml is not valid TOML: {error}") from None
-    sweeps = {
-        one: sweep_of(one, dict(entry), f"{name}.toml, plans.{one}") for one, entry in table.pop("plans", {}).items()
-    }
+def joined(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The tables of a paper's files, by name, as one. Raises LabError if one is not TOML, or two declare one plan."""
+    table: dict[str, Any] = {"plans": {}, "figure": [], "errata": []}
+    for file, text in texts.items():
+        try:
+            part = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise LabError(f"{file} is not valid TOML: {error}") from None
+        twice = table["plans"].keys() & part.get("plans", {}).keys()
+        if twice:
+            raise LabError(f"{file} declares the plan {', '.join(sorted(twice))} again")
+        table["plans"] |= part.pop("plans", {})
+        table["figure"] += part.pop("figure", [])
+        table["errata"] += part.pop("errata", [])
+        table |= part
+    return table
+
+
+def parse(name: str, *parts: str) -> Paper:
+    """The paper in the texts of its files. Raises LabError, which says what is wrong."""
+    table = joined({f"{name}.toml" if not at else f"{name}, part {at + 1}": text for at, text in enumerate(parts)})
+    sweeps = {one: sweep_of(one, dict(entry), f"{name}.toml, plans.{one}") for one, entry in table.pop("plans").items()}
     figures = []
-    for entry in table.pop("figure", []):
+    for entry in table.pop("figure"):
         what = f"{name}.toml, figure {entry.get('id', '?')}"
         points = tuple(made(Published, point, f"{what}, published") for point in entry.pop("published", []))
         figures.append(made(Figure, {**entry, "published": points}, what))
@@ -220,7 +255,7 @@ def parse(name: str, text: str) -> Paper:
     twice = sorted({one for one in ids if ids.count(one) > 1})
     if twice:
         raise LabError(f"{name}.toml has {', '.join(twice)} twice")
-    errata = tuple(made(Erratum, one, f"{name}.toml, errata") for one in table.pop("errata", []))
+    errata = tuple(made(Erratum, one, f"{name}.toml, errata") for one in table.pop("errata"))
     paper: Paper = made(
         Paper, {"name": name, "plans": sweeps, "figures": tuple(figures), "errata": errata, **table}, f"{name}.toml"
     )
@@ -232,4 +267,5 @@ def paper(name: str) -> Paper:
     """A paper of this tree. Raises LabError, which lists what there is."""
     if name not in PAPERS:
         raise LabError(f"there is no paper {name}, only {', '.join(PAPERS)}", USAGE)
-    return parse(name, (HERE / f"{name}.toml").read_text(encoding="utf-8"))
+    files = [HERE / f"{name}.toml", *sorted(HERE.glob(f"{name}-*.toml"))]
+    return parse(name, *(file.read_text(encoding="utf-8") for file in files))

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter
 
 from tidemark.errors import LabError
-from tidemark.machine import qemu
+from tidemark.papers import across, predicate
 from tidemark.papers.declared import Figure, Paper
 from tidemark.papers.predicate import Look
 from tidemark.papers.stored import Stored
 from tidemark.papers.verdict import Estimate, expression, look_in
 from tidemark.report import figure as style
-from tidemark.report import svg
+from tidemark.report import fit, svg
+from tidemark.report.curves import interval
 from tidemark.report.figure import BLUE, GREY, STYLE, VERMILION, looks, whole_numbers
 
 WIDTH_IN, ROW_IN, LABEL = 4.6, 0.34, 34
@@ -69,11 +70,6 @@ def scale(axes: Axes, values: Sequence[float | None]) -> None:
         axes.set_xlim(min(0, *there), max(0, *there) * 1.06 or 1)
 
 
-def place(text: str) -> float:
-    """A variable's value as a number: a size in MiB, or the number itself."""
-    return qemu.size_bytes(text, "mem") / (1 << 20) if re.fullmatch(r"\d+[KMG]", text) else float(text)
-
-
 def curve(figure: Figure, found: Stored, look_at: Callable[[Mapping[str, str]], Look]) -> Canvas:
     """Each of the shown expressions along a variable of the plan, with its interval."""
     picture = Canvas(figsize=(WIDTH_IN, 2.5), layout="constrained")
@@ -91,6 +87,32 @@ def curve(figure: Figure, found: Stored, look_at: Callable[[Mapping[str, str]], 
     return picture
 
 
+def boxed(figure: Figure, found: Stored, look_at: Callable[[Mapping[str, str]], Look]) -> Canvas:
+    """A box of the replicates for each value of a variable, and T = k / M^p + c through the medians: p = 4, and p free
+    with its interval."""
+    picture = Canvas(figsize=(WIDTH_IN, 3.2), layout="constrained")
+    axes = picture.subplots()
+    ((label, text),) = figure.shows.items()
+    values = {}
+    for one in dict.fromkeys(run.variables[figure.along] for run in found.runs):
+        some = predicate.value(predicate.tree(text), look_at({figure.along: one}))
+        values[across.place(one)] = list(some.values()) if isinstance(some, dict) else [some]
+    at = sorted(values)
+    box = {"color": BLUE}
+    axes.boxplot([values[x] for x in at], positions=at, widths=0.6, showfliers=False, whis=(0, 100), manage_ticks=False,
+                 boxprops=box, whiskerprops=box, capprops=box, medianprops=box | {"linewidth": 2})  # fmt: skip
+    middle = np.array([np.median(values[x]) for x in at])
+    line = np.linspace(at[0], at[-1], 200)
+    for fitted, dash in ((fit.fixed(np.array(at), middle), "--"), (fit.free(np.array(at), middle), "-")):
+        said = interval(fitted) if dash == "-" else f"p = {fitted.exponent:g}"
+        axes.plot(line, fitted.at(line), color=GREY, ls=dash, lw=1, label=f"k / Mᵖ + c, {said}, R² {fitted.r2:.2f}")
+    axes.set_xlabel(figure.along + (", MiB" if figure.along == "mem" else ""))
+    axes.set_ylabel(f"{label}, {figure.unit}")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="upper right")
+    return picture
+
+
 def curve_of(
     text: str, along: str, found: Stored, look_at: Callable[[Mapping[str, str]], Look]
 ) -> list[tuple[float, Estimate]]:
@@ -98,7 +120,7 @@ def curve_of(
     points = []
     for value in dict.fromkeys(run.variables[along] for run in found.runs if along in run.variables):
         try:
-            points.append((place(value), expression(text, look_at({along: value}))))
+            points.append((across.place(value), expression(text, look_at({along: value}))))
         except LabError:
             continue
     return sorted(points, key=lambda point: point[0])
@@ -129,7 +151,7 @@ def panels(paper: Paper, figure: Figure, found: Stored) -> list[bytes]:
     with matplotlib.rc_context(STYLE):
         drawn = [dots(figure, look_at({}))]
         if figure.along:
-            drawn.append(curve(figure, found, look_at))
+            drawn.append((boxed if figure.boxes else curve)(figure, found, look_at))
         if figure.memory:
             titles = [one.title for one in paper.plans[figure.plan].memory]
             drawn.append(memory([(name, found.memory[titles.index(name)]) for name in figure.memory]))

@@ -12,7 +12,7 @@
     { curve = "lru", of = NAME }                of a trace: one of OF_CURVES
     { trace = NAME }                            of a trace: one of OF_TRACES
 
-Each may have `times = N`, which the number is multiplied by.
+Each may have `times = N`, which the number is multiplied by. across.py has those of several runs together.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.errors import FAILED, LabError
+from tidemark.papers import across
 from tidemark.runs import results, summary
 from tidemark.telemetry.stream import Telemetry
 
@@ -185,6 +186,8 @@ def of_result(result: results.Result, declared: Mapping[str, Any]) -> dict[str, 
     out, and a claim that needs one says so."""
     data, found = result.telemetry(), {}
     for name, how in declared.items():
+        if across.kind(how):
+            continue
         try:
             found[name] = one_number(result, data, how)
         except LabError as error:

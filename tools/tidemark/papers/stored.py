@@ -15,6 +15,7 @@ from typing import Any
 
 from tidemark.errors import LabError
 from tidemark.files import write_atomically
+from tidemark.papers import across
 from tidemark.papers.declared import HERE, Paper, Sweep
 from tidemark.papers.predicate import Values
 from tidemark.runs.plan import IDEAL
@@ -74,13 +75,22 @@ def has(there: str, name: str, wanted: str) -> bool:
     return there == wanted[1:] if wanted.startswith("=") else wanted in there
 
 
+def replicate(run: Run) -> tuple[str, ...]:
+    """What tells a run from others of its cell."""
+    return tuple(str(run.variables.get(name, "")) for name in REPETITION)
+
+
 def values(stored: Stored, sweep: Sweep, number: str, side: str, chosen: Mapping[str, str]) -> Values:
     """The values of a number by replicate. Raises LabError if no run has it, or two runs of one replicate have."""
     wanted = {**sweep.sides[side], **chosen}
+    how = sweep.numbers[number]
+    if kind := across.kind(how):
+        runs = [run for run in stored.runs if how[kind] in run.numbers and matches(run, wanted)]
+        return across.KINDS[kind]((run.variables[how["over"]], replicate(run), run.numbers[how[kind]]) for run in runs)
     found: Values = {}
     for run in stored.runs:
         if number in run.numbers and matches(run, wanted):
-            key = tuple(str(run.variables.get(name, "")) for name in REPETITION)
+            key = replicate(run)
             if key in found:
                 raise LabError(f"{number}({side}) is not one run for each replicate: choose more than {wanted}")
             found[key] = run.numbers[number]

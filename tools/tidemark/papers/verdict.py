@@ -72,22 +72,31 @@ def expression(text: str, look: predicate.Look) -> Estimate:
     return estimate(predicate.value(predicate.tree(text), look))
 
 
+def missing(paper: Paper, plan: str, folder: Path) -> str:
+    """Why there are no results of a plan; empty if there are."""
+    sweep = paper.plans[plan]
+    if not stored.path_of(paper, plan, folder).exists():
+        return f"{sweep.not_run}. With it, " if sweep.not_run else f"the plan {plan} has no results; "
+    if stored.load(paper, plan, folder).declared != stored.declared_as(sweep):
+        return f"the plan {plan} has changed since its results were made; "
+    return ""
+
+
 def judge(paper: Paper, figure: Figure, folder: Path = stored.RESULTS) -> Judged:
     """The verdict on a figure, from stored results. Results of another declaration do not count. Raises LabError if the
     claim needs a run that they do not have."""
     if not figure.plan:
         return Judged(figure, NOT_HERE, why=figure.nowhere)
-    sweep = paper.plans[figure.plan]
-    if not stored.path_of(paper, figure.plan, folder).exists():
-        return Judged(figure, NOT_RUN, why=sweep.not_run or f"`tidemark paper {paper.name} {figure.id}` runs it")
-    found = stored.load(paper, figure.plan, folder)
-    if found.declared != stored.declared_as(sweep):
-        why = f"the plan {figure.plan} has changed since its results were made; "
-        return Judged(figure, NOT_RUN, why=f"{why}`tidemark paper {paper.name} {figure.id}` runs it")
-    look = look_in(found, paper, figure.plan)
+    for plan in figure.plans:
+        if why := missing(paper, plan, folder):
+            return Judged(figure, NOT_RUN, why=f"{why}`tidemark paper {paper.name} {figure.id}` runs it")
+    look, other = (
+        look_in(stored.load(paper, plan, folder), paper, plan)
+        for plan in (figure.plan, figure.without_plan or figure.plan)
+    )
     try:
         verdict, outcomes = predicate.judged(figure.claim, look)
-        without, more = predicate.judged(figure.without, look) if figure.without else ("", [])
+        without, more = predicate.judged(figure.without, other) if figure.without else ("", [])
     except LabError as error:
         raise LabError(f"{paper.name}, figure {figure.id}: {error}") from None
     return Judged(figure, verdict, outcomes, without, more)
