@@ -20,7 +20,7 @@ from tidemark.report.plots.plot import Line
 from tidemark.report.plots.sweeps import ARENA
 from tidemark.runs import claims
 from tidemark.runs.claims import Claim
-from tidemark.runs.plan import IDEAL
+from tidemark.runs.plan import IDEAL, arguments
 from tidemark.runs.replicates import REPETITION
 
 GUARD, NONE = "guard", "none"
@@ -152,7 +152,8 @@ def band(spot: Spot) -> str:
 
 def contestant(cell: Cell) -> tuple[tuple[str, str], ...]:
     """The settings that define a cell's row: all but the command and those in which repetitions differ."""
-    kept = {name: value for name, value in cell.factors.items() if name not in NOT_THE_CONTESTANT}
+    left_out = {*NOT_THE_CONTESTANT, *arguments([cell.factors.get("workload", "")])}
+    kept = {name: value for name, value in cell.factors.items() if name not in left_out}
     return tuple(sorted(kept.items()))
 
 

@@ -8,6 +8,7 @@ the greatest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -97,7 +98,14 @@ def title(key: tuple[tuple[str, str], ...], keys: Sequence[tuple[tuple[str, str]
     """The settings that tell one panel from the others, or the workload of a single panel."""
     differ = [pair for pair in key if not all(pair in other for other in keys)]
     shown = differ or [pair for pair in key if pair[0] in ("workload", "run")][:1]
-    return ", ".join(value if name in ("workload", "run", "mem") else f"{name} {value}" for name, value in shown)
+    return ", ".join(
+        readable(value) if name in ("workload", "run", "mem") else f"{name} {value}" for name, value in shown
+    )
+
+
+def readable(workload: str) -> str:
+    """A command line of a plan with its sizes, n for the number of processes, and other axes without their braces."""
+    return re.sub(r"\{(\w+)\}", r"\1", replicates.nominal(workload).replace("{processes}", "n"))
 
 
 def axes(cells: Sequence[Cell]) -> list[str]:

@@ -130,7 +130,7 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
             ideal(column[1], panel)
             for row in column:
                 crossing(row, panel)
-            heading(column[0], panel.title.replace("{processes}", "n"), wide=len(panels) == 1)
+            heading(column[0], panel.title, wide=len(panels) == 1)
             column[-1].set_xlabel(AXIS.get(x, x))
             scale_x(column[-1], panel, x)
         axes[0, 0].set(ylim=(0, 100), ylabel=works.axis)

@@ -43,7 +43,6 @@ QUANTITIES = {
 }
 BY_ITSELF = ("workload", "vm", "mem")  # factors whose values are shown without the factor's name
 NOT_A_PLACE = {"run", "timeout", "exact", "cmdline", *REPETITION}
-MOST_SIDES = 6
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,8 @@ def common(a: Sequence[Cell], b: Sequence[Cell]) -> list[str]:
 
 
 def sides(every: Sequence[Cell]) -> tuple[list[str], dict[str, list[Cell]]]:
-    """What is compared, by name: two sweeps; or of one sweep its policies, or guards if it has one policy. The first is
-    the one that others are compared with. Only one name if there is nothing, or too much, to compare."""
+    """What is compared, by name: two sweeps; or the two policies, or guards of one policy, of a sweep. Only one name if
+    there is nothing to compare; more than two are ranked (tidemark.report.ranking)."""
     groups: dict[str, dict[str, list[Cell]]] = {"sweep": {}, POLICY: {}, GUARD: {}}
     for cell in every:
         if IDEAL not in cell.factors:
@@ -140,7 +139,7 @@ def sides(every: Sequence[Cell]) -> tuple[list[str], dict[str, list[Cell]]]:
             for kind, found in groups.items():
                 found.setdefault(own[kind], []).append(cell)
     several = [found for found in groups.values() if len(found) > 1]
-    chosen = several[0] if several and len(several[0]) <= (2 if len(groups["sweep"]) > 1 else MOST_SIDES) else {}
+    chosen = several[0] if several and len(several[0]) == 2 else {}
     return list(chosen) or [""], chosen
 
 
@@ -160,9 +159,9 @@ def compared(name: str, a: Sequence[Cell], b: Sequence[Cell], comparisons: int) 
     return Change(name, tuple(before.values()), tuple(after.values()), "s", claim)
 
 
-def of_sweeps(a: Sequence[Cell], b: Sequence[Cell], others: int = 1) -> list[Change]:
-    """Turnaround at the places that both sides have, in the order of the ratios; `others`: the number of sides with
-    which A is compared. Ideal cells are not compared, since other cells are measured by them."""
+def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
+    """Turnaround at the places that both sides have, in the order of the ratios. Ideal cells are not compared, since
+    other cells are measured by them."""
     a, b = ([cell for cell in some if IDEAL not in cell.factors] for some in (a, b))
     names = common(a, b)
     before, after = places(a, names), places(b, names)
@@ -173,7 +172,7 @@ def of_sweeps(a: Sequence[Cell], b: Sequence[Cell], others: int = 1) -> list[Cha
         own = {name: command(before[key][0]) if name == "workload" else value for name, value in zip(names, key)}
         return ", ".join(own[n] if n in BY_ITSELF else f"{n} {own[n]}" for n in (names[at] for at in shown))
 
-    changes = [compared(place(key), before[key], after[key], others * len(both)) for key in both]
+    changes = [compared(place(key), before[key], after[key], len(both)) for key in both]
     return sorted(changes, key=lambda change: change.ratio or 1)
 
 

@@ -24,6 +24,7 @@ from tidemark.report import (
     frames,
     heatmap,
     overview,
+    ranking,
     timelines,
 )
 from tidemark.report.cells import Cell
@@ -32,6 +33,7 @@ from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
 from tidemark.report.plots import PLOTS
 from tidemark.report.plots.runs import FRAMES, LISTS, MEMORY, OVERVIEW, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
+from tidemark.report.plots.sweeps import RANKING
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 from tidemark.runs import summary
@@ -136,18 +138,27 @@ class Parts:
         return [(title, table)]
 
     def add_difference(self, every: Sequence[Cell]) -> None:
-        """Add what differs between two sweeps, or between the contestants of one."""
+        """Add what differs between two sweeps, or between the two contestants of one."""
         names, sides = difference.sides(every)
-        a, others = names[0], names[1:]
-        found = {b: difference.of_sweeps(sides[a], sides[b], len(others)) for b in others}
-        for b, changes in found.items():
-            pictures = self.drawn(difference.figure(a, b, changes, "place")) if len(others) == 1 else []
-            story = difference.sentence_of_sweeps(a, b, changes) if changes else ""
-            if story:
+        if len(names) == 2:
+            a, b = names
+            changes = difference.of_sweeps(sides[a], sides[b])
+            if changes:
+                pictures = self.drawn(difference.figure(a, b, changes, "place"))
+                story = difference.sentence_of_sweeps(a, b, changes)
                 self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
+
+    def add_ranking(self, every: Sequence[Cell]) -> None:
+        """Add the answer of a sweep with three contestants or more."""
+        found = ranking.places(every)
+        if found:
+            number, label = experiments.quantity(experiments.usable(every))
+            story = ranking.answer(found, number != difference.TIME)
+            self.sections.append(Section(RANKING.title, story, figures=self.save([ranking.figure(found, label)])))
 
     def add_sweep(self, sources: Sources) -> None:
         """Add what differs, the arena, the curves and the table of the cells."""
+        self.add_ranking(sources.cells)
         self.add_difference(sources.cells)
         maps = experiments.heat(sources.cells)
         groups = [] if maps else arena.groups(sources.cells)

@@ -22,7 +22,7 @@ from tidemark.report import yardstick
 from tidemark.report.cells import Cell
 from tidemark.report.text import printable
 from tidemark.runs import results, summary, sweep
-from tidemark.runs.plan import IDEAL, VARIABLES
+from tidemark.runs.plan import IDEAL, VARIABLES, arguments
 from tidemark.telemetry import story, thrashing
 from tidemark.telemetry.stream import Telemetry
 
@@ -202,7 +202,8 @@ def read_sweep(folder: Path, progress: Progress) -> list[Cell]:
         rows = [{"id": path.name} for path in sorted((folder / sweep.CELLS).glob("*"))]
     cells = []
     for at, row in enumerate(rows, 1):
-        name, factors = row.get("id", ""), {key: row[key] for key in (*VARIABLES, IDEAL) if row.get(key)}
+        keys = (*VARIABLES, IDEAL, *arguments([row.get("workload", "")]))
+        name, factors = row.get("id", ""), {key: row[key] for key in keys if row.get(key)}
         progress(f"{folder.name}: cell {at} of {len(rows)}")
         place = folder / sweep.CELLS / name
         if name and place.is_dir():

@@ -73,6 +73,18 @@ BOXES = Plot(
     2002).""",
 )
 
+RANKING = Plot(
+    "ranking",
+    SWEEP,
+    "Which is quickest?",
+    "A panel for each place, at most twelve, the quickest first: the median of the repetitions, and a line from the "
+    "least to the greatest. Blue: the best, or level with it (within 10 %); red: slower; grey: not known. The claims "
+    "are about pairs of repetitions with the same draw, not about whether lines overlap.",
+    """Drawn for a sweep of three policies or more, or of three guards over one policy. `ranking.csv` has each claim
+    with its interval. The page begins with the same in words. [Claims](#claims) says how they are made: the statements
+    about one place hold together with 95 %, and allow for the best having been chosen by the same runs.""",
+)
+
 EFFICIENCY = Plot(
     "efficiency",
     SWEEP,
@@ -151,4 +163,4 @@ ARENA = Plot(
 )
 
 # In the order of the page and of the document.
-PLOTS = [THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA]
+PLOTS = [RANKING, THRASHING, TURNAROUND, HEAT, BOXES, EFFICIENCY, ARENA]
