@@ -4,16 +4,17 @@
  * One word per page is read (and with w also written). With an array slightly larger than memory,
  * LRU misses on every page, although all but a few of them would fit: each page is evicted just
  * before its next use. A policy that retains some pages, or that detects the loop, misses only on
- * the excess.
+ * the excess. With enough work after each page, the processor and not the disk limits the scan.
  */
 #include "lab.h"
 
 #define HELP                                                                                       \
-	"usage: seqscan KB PASSES [w] [--seed N]\n"                                                \
+	"usage: seqscan KB PASSES [w] [--work N] [--seed N]\n"                                     \
 	"Fill an array of KB KiB, then read one word of every page in order, PASSES\n"             \
-	"times; with w, write it too. The seed changes what is written, not where.\n"
+	"times; with w, write it too; with --work, make N empty loop turns after each page.\n"     \
+	"The seed changes what is written, not where.\n"
 
-static uint32_t nr_pages, seed;
+static uint32_t nr_pages, work, seed;
 static bool writes;
 
 static uint32_t scan(void *array, uint32_t pass)
@@ -26,6 +27,7 @@ static uint32_t scan(void *array, uint32_t pass)
 		corrupt += *word != lab_word(k) + seed + (writes ? pass : 0);
 		if (writes)
 			++*word;
+		lab_work(work);
 	}
 	return corrupt;
 }
@@ -39,10 +41,15 @@ int main(int argc, char **argv)
 
 	help_if_asked(argc, argv, HELP);
 	seed = lab_option(&argc, argv, "--seed", 0, UINT32_MAX, 0);
+	work = lab_option(&argc, argv, "--work", 0, UINT32_MAX, 0);
 	lab_operands(argc, argv, 2, 3, HELP);
 	nr_pages = lab_pages(argv, 1, "KB");
 	passes = parse_number(argv[2], "PASSES", 1, 1000000);
 	writes = argc > 3;
+	if (writes && strcmp(argv[3], "w")) {
+		warn_user("'%s' is not w, the only word after PASSES", argv[3]);
+		return 2;
+	}
 	array = lab_map(nr_pages);
 
 	start_ns = lab_now_ns();
