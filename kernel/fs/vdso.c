@@ -12,13 +12,14 @@
  * The auxiliary vector tells where the library is (AT_SYSINFO_EHDR), and where its function for a
  * system call is (AT_SYSINFO). Both addresses are the same in all programs: a call by sysenter
  * returns into the library without a look at the caller. A program without these pages makes its
- * calls by int $0x80.
+ * calls by int $0x80. With vm.vdso_enabled=0 new programs do not get them.
  */
 #include "arch/vdso.h"
 
 #include "arch/mmu.h"
 #include "fs/fs_type.h"
 #include "internal.h"
+#include "lib/param.h"
 #include "lib/printf.h"
 #include "lib/stages.h"
 #include "lib/string.h"
@@ -37,6 +38,9 @@ static const struct fs_type vdso_type = { .name = "vdso" };
 static struct super_block vdso_sb;
 static struct inode *file;
 static u32 vsyscall; /* user address of __kernel_vsyscall */
+static u32 enabled = 1;
+
+PARAM_U32("vm.vdso_enabled", enabled, 0, 1, NULL, "1: new programs get the vDSO");
 
 /* Creates the file, with pages of zeros. Their references are kept. Returns false if out of memory. */
 static bool create_file(struct page *pages[VDSO_PAGES])
@@ -67,9 +71,12 @@ static void fill_library(struct page *page)
 
 static void map_into(struct new_program *new)
 {
-	long at = do_mmap(new->mm, USER_VDSO, VDSO_PAGES * PAGE_SIZE, PROT_READ | PROT_EXEC,
-			  MAP_PRIVATE | MAP_FIXED, file, 0);
+	long at;
 
+	if (!enabled)
+		return;
+	at = do_mmap(new->mm, USER_VDSO, VDSO_PAGES * PAGE_SIZE, PROT_READ | PROT_EXEC,
+		     MAP_PRIVATE | MAP_FIXED, file, 0);
 	new->err = at == (long)USER_VDSO ? mm_map_cached(new->mm, USER_VDSO) : at;
 	new->aux[new->nr_aux].type = AT_SYSINFO;
 	new->aux[new->nr_aux++].value = vsyscall;

@@ -6,7 +6,10 @@
 #include "fs/proc.h"
 #include "fs/vfs.h"
 #include "lib/param.h"
+#include "lib/printf.h"
 #include "lib/seq_file.h"
+#include "lib/string.h"
+#include "mm/cache.h"
 #include "mm/control.h"
 #include "mm/policy_core.h"
 #include "mm/slab.h"
@@ -48,6 +51,34 @@ SYSCTL(dirty_writeback, "vm.dirty_writeback_centisecs")
 SYSCTL(laptop, "vm.laptop_mode")
 SYSCTL(block_dump, "vm.block_dump")
 SYSCTL(swappiness, "2q.swappiness") /* of a policy like Linux's; others have none */
+SYSCTL(legacy_layout, "vm.legacy_va_layout")
+SYSCTL(vdso, "vm.vdso_enabled")
+
+static void pdflush_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", writeback_nr_threads);
+}
+
+/* In seconds, the turn of the guard `token`, whose own parameter counts milliseconds. */
+static void token_timeout_show(struct seq_file *m)
+{
+	char text[16];
+	u64 turn_ms;
+
+	if (param_get("token.turn_ms", text, sizeof(text)) >= 0 && !parse_u64(text, &turn_ms))
+		seq_printf(m, "%u\n", (u32)turn_ms / 1000);
+}
+
+static int token_timeout_store(char *text)
+{
+	char turn_ms[16];
+	u64 seconds;
+
+	if (parse_u64(text, &seconds) || seconds > UINT32_MAX / 1000)
+		return -EINVAL;
+	snprintf(turn_ms, sizeof(turn_ms), "%u", (u32)seconds * 1000);
+	return param_set("token.turn_ms", turn_ms, NULL, 0);
+}
 
 static int policy_store(char *text)
 {
@@ -84,6 +115,10 @@ static const struct proc_file files[] = {
 	{ "sys/vm/laptop_mode", laptop_show, laptop_store },
 	{ "sys/vm/block_dump", block_dump_show, block_dump_store },
 	{ "sys/vm/swappiness", swappiness_show, swappiness_store },
+	{ "sys/vm/swap_token_timeout", token_timeout_show, token_timeout_store },
+	{ "sys/vm/nr_pdflush_threads", pdflush_show, NULL },
+	{ "sys/vm/legacy_va_layout", legacy_layout_show, legacy_layout_store },
+	{ "sys/vm/vdso_enabled", vdso_show, vdso_store },
 	{ "sys/vm/min_free_kbytes", min_free_show, min_free_store },
 	{ "sys/vm/lowmem_reserve_ratio", reserve_show, reserve_store },
 	{ "sys/vm/percpu_pagelist_fraction", pagelist_show, pagelist_store },

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import ext2
 import pytest
 from guest import Result, boot
 from tidemark.machine import qemu
@@ -141,6 +143,46 @@ def test_max_map_count_bounds_the_regions() -> None:
     result.check_lines(["(Out of|Cannot allocate) memory"])
 
 
+def regions(result: Result) -> list[tuple[int, str]]:
+    """Start and name of the regions in each /proc/PID/maps of the output."""
+    found = re.findall(r"^([0-9a-f]+)-[0-9a-f]+ \S+ \S+ \S+ \S+(?: +(\S*))?\s*$", result.console, re.MULTILINE)
+    return [(int(start, 16), name) for start, name in found]
+
+
+@pytest.mark.parametrize(("legacy", "first"), [(0, 0xB7000000 - 64 * 4096), (1, 0x40000000)])
+def test_legacy_va_layout_maps_from_below(legacy: int, first: int) -> None:
+    """As Linux 2.4: the lowest hole from a third of the address space on, instead of the highest. The array of hog is
+    the only region without a name there."""
+    maps = " ".join(f"/proc/{pid}/maps" for pid in range(4, 10))
+    command = f"cat {VM}/legacy_va_layout; echo {legacy} > {VM}/legacy_va_layout; hog 256 1 & sleep 0.5; cat {maps}"
+    result = boot(f"{command}; torture 3 400 60; cow 2 512 100; cat /proc/vm/check; wait").check_exit()
+    result.check_lines(["^0$", "^R torture .*corrupt=0", "^R cow .*corrupt=0", "^ok$"])
+    assert first in [start for start, name in regions(result) if not name]
+
+
+@pytest.mark.parametrize("enabled", [0, 1])
+def test_vdso_enabled_maps_it_into_new_programs(enabled: int) -> None:
+    """Programs work without it, by int $0x80."""
+    command = f"cat {VM}/vdso_enabled; echo {enabled} > {VM}/vdso_enabled; cat /proc/self/maps; thrash 2 256 2"
+    result = boot(command).check_exit().check_lines(["^1$", "lost=0 corrupt=0"])
+    assert ("[vdso]" in [name for _, name in regions(result)]) == bool(enabled)
+
+
+def test_nr_pdflush_threads_counts_the_threads_that_write_back(tmp_path: Path) -> None:
+    """A machine without a disk for files has none, and one with a dirty page has one."""
+    assert boot(f"cat {VM}/nr_pdflush_threads").check_exit().check_lines(["^0$"])
+    command = f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; echo x > /mnt/f; cat {VM}/nr_pdflush_threads"
+    boot(command, disk=ext2.make(tmp_path / "image", "2M"), disk_kind="sim:ram").check_exit().check_lines(["^1$"])
+    boot(f"echo 2 > {VM}/nr_pdflush_threads").check_exit(qemu.FAILED).check_lines([".*Permission denied"])
+
+
+def test_swap_token_timeout_is_the_turn_of_the_token_in_seconds() -> None:
+    file = f"{VM}/swap_token_timeout"
+    boot(f"cat {file}; echo 30 > {file}; cat {file} /proc/params").check_exit().check_lines(
+        ["^60$", "^30$", r"^token\.turn_ms=30000\t"]
+    )
+
+
 def test_panic_on_oom() -> None:
     command = f"echo 1 > {VM}/panic_on_oom; hog 65536 1"
     result = boot(command, mem="16M", swap="sim:ssd,size=16M").check_exit(qemu.PANICKED)
@@ -156,6 +198,11 @@ def test_panic_on_oom() -> None:
         f"lowmem_reserve_ratio {0:040}",
         "panic_on_oom 2",
         "percpu_pagelist_fraction 7",
+        "legacy_va_layout 2",
+        "vdso_enabled 2",
+        "swap_token_timeout 0",
+        "swap_token_timeout 4294968",
+        "swap_token_timeout x",
     ],
 )
 def test_what_is_out_of_range_is_refused(text: str) -> None:

@@ -25,6 +25,7 @@
 #define USER_STACK_TOP 0xBFFFD000u
 #define USER_VDSO USER_STACK_TOP /* two pages: in the page table of the stack */
 #define USER_MMAP_TOP 0xB7000000u /* mmap searches downwards from here */
+#define USER_MMAP_LEGACY (TASK_SIZE / 3) /* or upwards from here, with vm.legacy_va_layout */
 
 typedef struct {
 	u32 v;

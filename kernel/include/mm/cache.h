@@ -151,6 +151,7 @@ extern const struct cache_ops shmem_ops;
 extern u32 cache_nr_stored, cache_nr_shmem, cache_nr_dirty, cache_nr_writeback;
 u32 cache_nr_cached(void);
 void writeback_start(void); /* starts the thread, when a page becomes dirty or before */
+extern u32 writeback_nr_threads; /* 0 until then, then 1 */
 
 /*
  * For mm/space and reclaim.

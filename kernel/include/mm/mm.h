@@ -84,6 +84,7 @@ struct mm_struct {
 	u32 arg_start, arg_end, env_end; /* the environment follows the arguments */
 	u32 def_flags; /* VM_LOCKED after mlockall(MCL_FUTURE) */
 	u32 hole_hint; /* mmap searches for free addresses from here downwards */
+	bool legacy_layout; /* mmap searches upwards from USER_MMAP_LEGACY instead */
 
 	struct anon_family *family; /* mm/rmap.h */
 	struct list_head family_node;

@@ -210,13 +210,13 @@ static void writeback_thread(void *arg)
 	}
 }
 
+u32 writeback_nr_threads;
+
 void writeback_start(void)
 {
-	static bool started;
-
-	if (started)
+	if (writeback_nr_threads)
 		return;
-	started = true;
+	writeback_nr_threads = 1;
 	timer_setup(&look_timer, look_fire, false);
 	timer_setup(&laptop_timer, laptop_fire, false);
 	kthread_create("writeback", 0, writeback_thread, NULL);

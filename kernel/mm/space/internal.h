@@ -17,6 +17,7 @@ struct vm_area_struct *vma_next(struct vm_area_struct *vma);
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma);
 /* Splits the region that contains addr, so that addr is a border. Returns 0 or -ENOMEM. */
 int vma_split_at(struct mm_struct *mm, u32 addr);
+extern u32 legacy_va_layout; /* of new address spaces: mmap takes the lowest hole */
 /* Returns the address of a free range of len bytes, or 0. */
 u32 vma_find_hole(struct mm_struct *mm, u32 len);
 /* Moves the end of a region that has free space after it, or the start of a stack. */

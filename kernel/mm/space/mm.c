@@ -48,6 +48,7 @@ static struct mm_struct *mm_new(void)
 	INIT_LIST_HEAD(&mm->vma_list);
 	mutex_init(&mm->lock);
 	mm->hole_hint = USER_MMAP_TOP;
+	mm->legacy_layout = legacy_va_layout;
 	return mm;
 }
 
@@ -126,6 +127,7 @@ static void copy_layout(struct mm_struct *to, const struct mm_struct *from)
 	to->arg_end = from->arg_end;
 	to->env_end = from->env_end;
 	to->hole_hint = from->hole_hint;
+	to->legacy_layout = from->legacy_layout;
 }
 
 struct mm_struct *mm_fork(struct task_struct *child)

@@ -8,7 +8,8 @@
  *
  * mmap without an address takes the highest hole below USER_MMAP_TOP. hole_hint remembers where
  * the last search ended, so that a thousand mmaps do not walk over a thousand regions; an munmap
- * above it moves it up again.
+ * above it moves it up again. With vm.legacy_va_layout=1, new programs have the layout of Linux 2.4:
+ * the lowest hole above USER_MMAP_LEGACY, found by a walk over the regions, which takes O(n).
  */
 #include "errno.h"
 #include "fs/vfs.h"
@@ -21,6 +22,11 @@
 u32 max_map_count = 65530;
 
 PARAM_U32("vm.max_map_count", max_map_count, 16, 1u << 20, "regions", "that a process may have");
+
+u32 legacy_va_layout;
+
+PARAM_U32("vm.legacy_va_layout", legacy_va_layout, 0, 1, NULL,
+	  "1: mmap of new programs takes the lowest hole, not the highest");
 
 static struct kmem_cache *vma_cache;
 
@@ -257,9 +263,30 @@ static u32 hole_below(struct mm_struct *mm, u32 top, u32 len)
 	return 0;
 }
 
+static u32 hole_above(struct mm_struct *mm, u32 from, u32 len)
+{
+	struct vm_area_struct *vma = vma_find(mm, from);
+
+	while (from < USER_MMAP_TOP) {
+		u32 end = vma ? MIN(vma->start, USER_MMAP_TOP) : USER_MMAP_TOP;
+
+		if (end > from && end - from >= len)
+			return from;
+		if (!vma)
+			return 0;
+		from = vma->end;
+		vma = vma_next(vma);
+	}
+	return 0;
+}
+
 u32 vma_find_hole(struct mm_struct *mm, u32 len)
 {
-	u32 addr = hole_below(mm, mm->hole_hint, len);
+	u32 addr;
+
+	if (mm->legacy_layout)
+		return hole_above(mm, USER_MMAP_LEGACY, len);
+	addr = hole_below(mm, mm->hole_hint, len);
 
 	if (!addr && mm->hole_hint != USER_MMAP_TOP)
 		addr = hole_below(mm, USER_MMAP_TOP, len);

@@ -21,6 +21,9 @@ static const char *const names[] = {
 	"max_map_count",
 	"vfs_cache_pressure",
 	"percpu_pagelist_fraction",
+	"legacy_va_layout",
+	"vdso_enabled",
+	"swap_token_timeout",
 	"drop_caches",
 };
 enum { NR_KEPT = ARRAY_SIZE(names) - 1 }; /* drop_caches has no value */

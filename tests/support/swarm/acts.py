@@ -23,6 +23,9 @@ SYSCTLS = {
     "overcommit_memory": (0, 1),
     "drop_caches": (1, 3),
     "percpu_pagelist_fraction": (8, 200),
+    "legacy_va_layout": (0, 1),
+    "vdso_enabled": (0, 1),
+    "swap_token_timeout": (1, 100),
 }
 DIRECT = "dd if=/dev/sda of=/dev/null bs=70144 count=20 iflag=direct 2>/dev/null"
 LOOK = ("/proc/vmstat", "/proc/meminfo", "/proc/zoneinfo", "/proc/slabinfo", "/proc/vm/guard", "/proc/1/smaps",
