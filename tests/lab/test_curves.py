@@ -15,7 +15,7 @@ import pytest
 from lab import tidemark, tidemark_in_background
 from tidemark import files
 from tidemark.commands.curves import Kinds, choice_of, curves
-from tidemark.curves import analyse, figures, folder, lifetime
+from tidemark.curves import analyse, figures, folder, lifetime, map_figures
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
@@ -210,11 +210,11 @@ def test_map_figure_shows_kinds_by_rank(found: analyse.Analysis) -> None:
     counts[0, 0, :2] = 1
     counts[0, 1, 0] = 1
     counts[1, 1, [1, 3]] = 5, 1
-    classes = [[figures.READ, figures.INSTRUCTION], [figures.UNUSED, figures.WRITTEN]]
-    assert figures.cell_classes(counts).tolist() == classes
-    figure = figures.reference_map(found.map, {0: "phases"}, "instructions")
+    classes = [[map_figures.READ, map_figures.INSTRUCTION], [map_figures.UNUSED, map_figures.WRITTEN]]
+    assert map_figures.cell_classes(counts).tolist() == classes
+    figure = map_figures.reference_map(found.map, {0: "phases"}, "instructions")
     (image,) = figure.draw().axes[0].get_images()
-    assert np.array_equal(image.get_array().filled(0), figures.cell_classes(found.map.counts))
+    assert np.array_equal(image.get_array().filled(0), map_figures.cell_classes(found.map.counts))
     assert sum(figure.table["load"]) + sum(figure.table["store"]) == 9000
 
 

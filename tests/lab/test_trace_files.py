@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ext2 import make
 from lab import tidemark
-from tidemark.curves import analyse, figures
+from tidemark.curves import analyse, map_figures
 from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Choice, Selection
 from tidemark.machine import qemu
@@ -195,13 +195,13 @@ def test_file_s_page_is_one_page_in_all_spaces_and_others_are_not(tmp_path: Path
 def test_reference_map_shows_files_above_and_by_other_colours(tmp_path: Path) -> None:
     found = analyse.analyse(write_trace(tmp_path / "t.tmt", ROWS), Plan(Choice(), True, 10))
     assert (found.map.own, found.map.own_rows) == (3, 3)
-    names = [figures.page_name(found.map, place) for place in range(6)]
+    names = [map_figures.page_name(found.map, place) for place in range(6)]
     assert names == ["0x00001000", "0x00002000", "0x00001000", "300:3", "300:4", "300:5"]
-    classes = figures.map_classes(found.map)
-    assert set(classes[:3].ravel()) == {figures.UNUSED, figures.READ, figures.WRITTEN}
-    assert set(classes[3].ravel()) == {figures.UNUSED, figures.FILE_TEXT, figures.FILE_READ}
-    assert set(classes[5].ravel()) == {figures.UNUSED, figures.FILE_WRITTEN}
-    table = figures.map_table(found.map, "references")
+    classes = map_figures.map_classes(found.map)
+    assert set(classes[:3].ravel()) == {map_figures.UNUSED, map_figures.READ, map_figures.WRITTEN}
+    assert set(classes[3].ravel()) == {map_figures.UNUSED, map_figures.FILE_TEXT, map_figures.FILE_READ}
+    assert set(classes[5].ravel()) == {map_figures.UNUSED, map_figures.FILE_WRITTEN}
+    table = map_figures.map_table(found.map, "references")
     assert sum(sum(table[kind]) for kind in ("read", "write")) == 4
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import matplotlib
 from tidemark.commands.curves import HDD_DELAY, KINDS
-from tidemark.curves import analyse, figures
+from tidemark.curves import analyse, figures, map_figures
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.refmap import MapBuilder, ReferenceMap
 from tidemark.curves.runs import Choice, Selection
@@ -76,7 +76,7 @@ def row(name: str, program: Mapping[str, Any], work: Path) -> list[str]:
     first, curves = analyse.first_pass(reader, plan, lambda done, total: None)
     shown = {policy: curves[policy] for policy in SHOWN}
     found = map_of(reader, choice, first, curves["lru"].end)
-    save(figures.reference_map(found, {}, plan.unit), work / f"trace-{name}-map.svg")
+    save(map_figures.reference_map(found, {}, plan.unit), work / f"trace-{name}-map.svg")
     save(figures.lifetimes(shown, plan.unit), work / f"trace-{name}-lifetime.svg")
     totals = first.totals
     counts = (totals.references, totals.instructions, found.own, len(found.pages) - found.own)

@@ -1,0 +1,133 @@
+"""The reference map as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure as Canvas
+from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter
+
+from tidemark.curves.refmap import ReferenceMap
+from tidemark.report.figure import BLUE, GREEN, ORANGE, VERMILION, Figure, Table, canvas
+from tidemark.trace import ALL_KINDS, FILE_INDEX_BITS, FILE_PAGE, KINDS
+
+UNUSED, INSTRUCTION, READ, WRITTEN, FILE_TEXT, FILE_READ, FILE_WRITTEN = range(7)
+CELL_COLOURS = ("#ffffff", "#a9a9a9", BLUE, VERMILION, "#606060", GREEN, ORANGE)
+CELL_NAMES = ("", "instructions only", "read", "written", "text of a file only", "file read", "file written")
+GROUND_OF_FILES = "///"
+PAGE_SHIFT = 12
+SAME_REGION_PAGES = 16
+LABEL_DISTANCE = 0.028
+
+
+def cell_classes(counts: np.ndarray) -> np.ndarray:
+    """u8[rows, slices] of counts [rows, slices, kinds]: the first of WRITTEN, READ, INSTRUCTION, UNUSED to apply."""
+    used = counts > 0
+    conditions = [used[..., 2] | used[..., 3] | used[..., 5], used[..., 1] | used[..., 4], used[..., 0]]
+    return np.select(conditions, [WRITTEN, READ, INSTRUCTION], UNUSED).astype(np.uint8)
+
+
+def map_classes(found: ReferenceMap) -> np.ndarray:
+    """The cell classes of a map; its upper rows are pages of files."""
+    classes = cell_classes(found.counts)
+    of_files = classes[found.own_rows :]
+    of_files[of_files > UNUSED] += FILE_TEXT - INSTRUCTION
+    return classes
+
+
+def region_starts(spaces: np.ndarray, pages: np.ndarray) -> np.ndarray:
+    """The indices at which a new region begins: at another space, or after a gap of more than SAME_REGION_PAGES."""
+    gaps = np.diff(pages.astype(np.int64)) > SAME_REGION_PAGES
+    return np.flatnonzero(np.concatenate([[True], gaps | (np.diff(spaces.astype(np.int64)) != 0)]))
+
+
+def map_table(found: ReferenceMap, unit: str) -> Table:
+    """The cells with references. They share the objects of their row and slice to save memory."""
+    rows, slices = np.nonzero(found.counts.any(axis=2))
+    first, last = found.span(np.arange(len(found.counts)))
+    kinds = KINDS if found.own == len(found.pages) else ALL_KINDS
+    by_row = {
+        "space": found.spaces[first].tolist(),
+        "first_page": [page_name(found, place) for place in first.tolist()],
+        "last_page": [page_name(found, place) for place in last.tolist()],
+    }
+    table: dict[str, list[Any]] = {f"until_{unit}": list(map(found.times.tolist().__getitem__, slices.tolist()))}
+    table |= {name: list(map(column.__getitem__, rows.tolist())) for name, column in by_row.items()}
+    return table | dict(zip(kinds, found.counts[rows, slices].T.tolist()))
+
+
+def page_name(found: ReferenceMap, place: int) -> str:
+    """A page's address, or for a page of a file its store and number."""
+    page = int(found.pages[place])
+    if place < found.own:
+        return f"{page << PAGE_SHIFT:#010x}"
+    return f"{(page - FILE_PAGE) >> FILE_INDEX_BITS}:{page & ((1 << FILE_INDEX_BITS) - 1)}"
+
+
+def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) -> None:
+    """The address at which each region begins, if there is room; with several spaces, also where each begins."""
+    several = len(np.unique(found.spaces[: found.own])) > 1
+    rows = len(found.counts)
+    places: list[float] = []
+    labels: list[str] = []
+    space = -1
+    for start in region_starts(found.spaces, found.pages).tolist():
+        row = found.row_of(start)
+        axes.axhline(row - 0.5, color="#cccccc", linewidth=0.3, zorder=0.5)
+        is_new = several and start < found.own and space != (space := int(found.spaces[start]))
+        if places and row - places[-1] < LABEL_DISTANCE * rows and not is_new:
+            continue
+        address = page_name(found, start)
+        if start >= found.own:
+            address, is_new = f"file {address}", False
+        places.append(row - 0.5)
+        labels.append(f"{names.get(space, str(space))}  {address}" if is_new else address)
+    axes.set_yticks(places, labels, fontsize=6)
+
+
+def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> Figure:
+    """Pages over time, coloured by kind of access."""
+
+    def draw() -> Canvas:
+        picture, ((axes,),) = canvas(row_in=4.4)
+        shape = (0, int(found.times[-1]), -0.5, len(found.counts) - 0.5)
+        cells = np.ma.masked_equal(map_classes(found), UNUSED)
+        shown = [INSTRUCTION, READ, WRITTEN]
+        if found.own < len(found.pages):
+            shown += [FILE_TEXT, FILE_READ, FILE_WRITTEN]
+            axes.axhspan(
+                found.own_rows - 0.5,
+                shape[3],
+                facecolor="none",
+                edgecolor="#d0d0d0",
+                hatch=GROUND_OF_FILES,
+                linewidth=0,
+            )
+        axes.imshow(
+            cells, ListedColormap(CELL_COLOURS[: shown[-1] + 1]), vmin=0, vmax=shown[-1], aspect="auto", origin="lower",
+            extent=shape, interpolation="none", zorder=1,
+        )  # fmt: skip
+        _label_regions(axes, found, names)
+        axes.grid(visible=False)
+        axes.xaxis.set_major_formatter(EngFormatter())
+        axes.set_xlabel(f"virtual time ({unit})")
+        axes.set_ylabel("pages used, in order of address")
+        handles = [
+            Patch(color=CELL_COLOURS[code], label=CELL_NAMES[code])
+            if code < FILE_TEXT
+            else Patch(facecolor=CELL_COLOURS[code], edgecolor="white", hatch=GROUND_OF_FILES, label=CELL_NAMES[code])
+            for code in shown
+        ]
+        picture.legend(handles=handles, loc="outside upper left", ncols=3)
+        return picture
+
+    per_row = f", {found.per_row} pages to a row" if found.per_row > 1 else ""
+    caption = f"Rows are the {len(found.pages):,} pages used{per_row}; lines separate distant regions."
+    if found.own < len(found.pages):
+        caption += f" Above, hatched: {len(found.pages) - found.own:,} pages of files, by store and page of the file."
+    return Figure("reference-map", "Reference map", caption, map_table(found, unit), draw)
