@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from tidemark.curves.analyse import Plan
 from tidemark.curves.runs import Batch, Choice, Selection
 from tidemark.errors import USAGE, LabError
 from tidemark.strings import refstrings, vmsim
-from tidemark.trace import FILE_PAGE
+from tidemark.trace import FILE_PAGE, convert
 from tidemark.trace.format import Reader, Writer
 from tidemark.trace.spaces import choose_space
 
@@ -72,6 +73,25 @@ def test_spacetime_is_denning_s_formula() -> None:
     curve = lifetime.Curve("lru", np.array([2]), np.array([2.0]), np.array([3]), 1000, 50)
     assert curve.spacetimes.tolist() == [2 * (1000 + 50 * 3)]
     assert curve.lifetimes.tolist() == [1000 / 3]
+
+
+@pytest.mark.parametrize(
+    ("faults", "delay", "pages"),
+    [
+        ([100, 90, 10, 9, 8], 50, 3),  # g is 10, 11, 100, 111, 125
+        ([100, 90, 10, 9, 8], 100, 3),
+        ([100, 90, 10, 9, 8], 101, 4),
+        ([100, 90, 10, 9, 8], 126, None),
+        ([100, 10, 90, 9, 8], 50, 2),  # g falls again: the least size counts
+    ],
+)
+def test_lifetime_and_service_time_are_balanced_at_the_least_size(
+    faults: list[int], delay: int, pages: int | None
+) -> None:
+    frames = np.arange(1, len(faults) + 1)
+    curve = lifetime.Curve("fifo", frames, frames.astype(float), np.array(faults), 1000, delay)
+    at = curve.balance()
+    assert (None if at is None else curve.sizes[at]) == pages
 
 
 def write_trace(
@@ -198,6 +218,28 @@ def test_lifetime_figure_draws_the_curves_and_their_knees(found: analyse.Analysi
     ] in knees
 
 
+def test_lifetime_figure_marks_where_lifetime_is_service_time(tmp_path: Path) -> None:
+    """LRU by its definition has a lifetime of at least D with the marked number of frames, and less with one fewer."""
+    rng = np.random.default_rng(1976)
+    string = np.minimum(rng.geometric(0.1, 3000), 60).tolist()
+    trace = write_trace(tmp_path / "t.tmt", [(0, 0x100 + page, LOAD, 1, 10) for page in string])
+    found = analyse.analyse(Reader(trace), Plan(Choice(space=0), False, 100))
+    frames = next(n for n in range(1, 61) if figures.knee_row(found.curves["lru"], "")["balance_pages"] == n)
+
+    def mean_lifetime(frames: int) -> float:
+        resident: list[int] = []
+        faults = 0
+        for page in string:
+            faults += page not in resident
+            resident = [*(one for one in resident if one != page), page][-frames:]
+        return 30_000 / faults
+
+    assert mean_lifetime(frames - 1) < 100 <= mean_lifetime(frames)
+    linear, _ = figures.lifetimes(found.curves, "instructions").draw().axes
+    marked = [line.get_xydata()[0].tolist() for line in linear.get_lines() if line.get_label() == "_L=S"]
+    assert [frames, mean_lifetime(frames)] in marked
+
+
 def test_spacetime_figure_marks_the_least(found: analyse.Analysis) -> None:
     (axes,) = figures.spacetimes(found.curves, "instructions").draw().axes
     marked = [line.get_xydata()[0].tolist() for line in axes.get_lines() if line.get_label() == "_least"]
@@ -218,6 +260,60 @@ def test_map_figure_shows_kinds_by_rank(found: analyse.Analysis) -> None:
     assert sum(figure.table["load"]) + sum(figure.table["store"]) == 9000
 
 
+def random_rows(seed: int) -> list[tuple[int, int, int, int, int]]:
+    """Runs of all kinds to a few pages at both ends of an address space."""
+    rng = np.random.default_rng(seed)
+    pages = rng.choice([*range(0x8048, 0x8068), 0x8500, 0x9000, *range(0xBFFF0, 0xBFFFC)], 2000)
+    return [
+        (0, int(page), int(kind), int(count), int(count) * (kind == INSTRUCTION))
+        for page, kind, count in zip(pages, rng.integers(0, 4, 2000), rng.integers(1, 9, 2000))
+    ]
+
+
+@pytest.mark.parametrize("lowest", [0.01, 0.002, 1.0])
+def test_address_map_has_true_distances(tmp_path: Path, lowest: float) -> None:
+    """Each row has the references to its range of addresses, counted one by one, and the lowest part no others."""
+    rows = random_rows(1)
+    found = analyse.analyse(Reader(write_trace(tmp_path / "t.tmt", rows)), Plan(Choice(space=0), False, 0, (), lowest))
+    span = 0xBFFFB - 0x8048 + 1
+    for part, share in zip(found.addresses, (1.0, lowest)):
+        expected: dict[tuple[int, int], int] = {}
+        for _, page, kind, count, _ in rows:
+            if page < 0x8048 + round(span * share):
+                at = (page - 0x8048) // part.per_row, kind
+                expected[at] = expected.get(at, 0) + count
+        sums = part.counts.sum(axis=1)
+        assert {(int(r), int(k)): int(sums[r, k]) for r, k in zip(*np.nonzero(sums))} == expected
+        assert len(part.counts) <= 300 and len(part.counts) * part.per_row >= round(span * share)
+    table = map_figures.address_maps(found.addresses, "instructions").table
+    assert table["first_address"][0] == "0x08048000"
+
+
+def test_kinds_figure_shows_each_kind_where_it_is(tmp_path: Path) -> None:
+    rows = random_rows(2)
+    found = analyse.analyse(Reader(write_trace(tmp_path / "t.tmt", rows)), Plan(Choice(space=0), False, 0))
+    figure = map_figures.kinds(found.map, "instructions")
+    order = sorted({page for _, page, *_ in rows})
+    panels = {axes.get_title().split(":")[0]: axes.get_images()[0] for axes in figure.draw().axes}
+    for kind, name in enumerate(figure.table["kind"]):
+        mine = [row for row in rows if row[2] == kind]
+        assert figure.table["references"][kind] == sum(row[3] for row in mine)
+        shown = np.flatnonzero(panels[name].get_array().filled(False).any(axis=1))
+        assert [order[row] for row in shown] == sorted({row[1] for row in mine})
+
+
+def test_kinds_of_lackeys_text_are_those_that_lackey_wrote(tmp_path: Path) -> None:
+    """Lackey's letters, counted line by line; an access that crosses a page boundary refers to both pages."""
+    text = Path(__file__).parent / "data/lackey.txt"
+    expected = dict.fromkeys("ILSM", 0)
+    for letter, address, size in re.findall(r"^ ?([ILSM]) +([0-9a-f]+),(\d+)$", text.read_text(), re.MULTILINE):
+        expected[letter] += 1 + ((int(address, 16) + int(size) - 1) // 4096 - int(address, 16) // 4096)
+    convert.import_file(str(text), tmp_path / "t.tmt")
+    found = analyse.analyse(Reader(tmp_path / "t.tmt"), Plan(Choice(), False, 0))
+    assert map_figures.kinds(found.map, "instructions").table["references"] == list(expected.values())
+    assert min(expected.values()) > 0
+
+
 def test_sizes_figure_and_distribution_draw_the_data(found: analyse.Analysis) -> None:
     (axes,) = figures.sizes_over_time(found.sizes, "instructions").draw().axes
     for patch, means in zip(axes.patches, found.sizes.means, strict=True):
@@ -235,9 +331,11 @@ def test_command_writes_a_folder_that_others_read(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     out = tmp_path / "p.curves"
     assert told["files"] == sorted(path.name for path in out.iterdir())
-    assert {f"{name}.{end}" for name in ("reference-map", "lifetime") for end in ("png", "svg", "csv")} <= set(
-        told["files"]
-    )
+    assert {
+        f"{name}.{end}"
+        for name in ("reference-map", "address-map", "kinds", "lifetime")
+        for end in ("png", "svg", "csv")
+    } <= set(told["files"])
     assert [row["theta"] for row in told["working_set"]] == [50, 500]
     with (out / "curve-lru.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -282,6 +380,8 @@ def test_options_select_a_range_of_data_in_references(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"lowest": 0.0}, "above 0, at most 100"),
+        ({"lowest": 101.0}, "above 0, at most 100"),
         ({"range_": "5"}, "give two addresses"),
         ({"range_": "0x9000-0x8000"}, "must not be below"),
         ({"space": "nosuch"}, "not a space of this trace"),

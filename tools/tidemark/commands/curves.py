@@ -60,6 +60,14 @@ def choice_of(space: int | None, kinds: Kinds, range_: str) -> Choice:
     return Choice(space, KINDS[kinds.value], first, last)
 
 
+def balances(told: dict[str, Any]) -> str:
+    """The sentence on L = S: for each policy the least size at which a program computes as long as it waits."""
+    at = {name: row["balance_pages"] for name, row in told["curves"].items()}
+    reached = ", ".join(f"{name} {pages:,.4g}" for name, pages in at.items() if pages is not None)
+    level = f"L = S, lifetime of {told['delay']:,} {told['time']}"
+    return f"{level}, from this number of pages on: {reached or 'reached by no policy'}"
+
+
 def show(told: dict[str, Any], out: Path) -> None:
     """Print the knees as a table, then the folder with everything else."""
     from rich.console import Console
@@ -83,6 +91,7 @@ def show(told: dict[str, Any], out: Path) -> None:
         cells += [f"{value:,.6g}" for value in (row["cheapest_pages"], row["cheapest_faults"])]
         table.add_row(name, *cells)
     Console().print(table)
+    print(balances(told))
     print(out)
 
 
@@ -103,12 +112,15 @@ def curves(
         typer.Option("--theta", min=1, help="Window for sizes over time, up to six (default: by the knee)."),
     ] = None,
     delay: Annotated[
-        int, typer.Option("--delay", min=0, help="Delay of a fault in units of --time, for space-time.")
+        int, typer.Option("--delay", min=0, help="Delay of a fault in units of --time, for space-time and L = S.")
     ] = HDD_DELAY,
+    lowest: Annotated[
+        float, typer.Option("--lowest", help="Percent of the range of addresses that is also drawn alone, from below.")
+    ] = 1.0,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw a trace: reference map, working sets, lifetimes and miss ratios of seven policies, space-time.
+    """Draw a trace: reference maps, working sets, lifetimes and miss ratios of seven policies, space-time.
 
     Example:  tidemark curves ls.tmt --kinds data -o ls
 
@@ -123,12 +135,14 @@ def curves(
         raise LabError("--all and --space exclude each other", USAGE)
     if theta and len(theta) > folder.MAX_WINDOWS:
         raise LabError(f"give --theta at most {folder.MAX_WINDOWS} times", USAGE)
+    if not 0 < lowest <= 100:
+        raise LabError(f"--lowest {lowest:g}: give a percentage above 0, at most 100", USAGE)
     place = out or trace.with_suffix(".curves")
     files.check_place(place, folder.SUMMARY)
     reader = Reader(trace)
     chosen = None if all_ else choose_space(reader, space)
     plan = analyse.Plan(
-        choice_of(chosen, kinds, range_), time is Time.references, delay, tuple(sorted(set(theta or ())))
+        choice_of(chosen, kinds, range_), time is Time.references, delay, tuple(sorted(set(theta or ()))), lowest / 100
     )
     with progress_bar(f"curves {trace}", quiet) as progress:
         found = analyse.analyse(reader, plan, progress)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.curves import lifetime
+from tidemark.curves.addresses import AddressMap, AddressMapBuilder
 from tidemark.curves.belady import MinDistances
 from tidemark.curves.lifetime import Curve
 from tidemark.curves.lru import StackDistances
@@ -39,13 +40,15 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True)
 class Plan:
     """What to compute: the choice of references, the unit of time, the fault delay in that unit, and the windows for
-    the working-set size over time (none: the largest knee of the working set, a tenth and ten times of it).
+    the working-set size over time (none: the largest knee of the working set, a tenth and ten times of it). `lowest`:
+    the share of the range of addresses that is also drawn alone.
     """
 
     choice: Choice
     in_references: bool
     delay: int
     thetas: tuple[int, ...] = ()
+    lowest: float = 0.01
 
     @property
     def unit(self) -> str:
@@ -55,7 +58,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The results. `curves` are by policy, in the order of ORDER; `end` is the virtual time of the trace."""
+    """The results. `curves` are by policy, in the order of ORDER; `end` is the virtual time of the trace. `addresses`
+    are the maps of the whole range of addresses and of its lowest part."""
 
     plan: Plan
     totals: Totals
@@ -63,6 +67,17 @@ class Analysis:
     curves: dict[str, Curve]
     sizes: WorkingSetSizes
     map: ReferenceMap
+    addresses: tuple[AddressMap, AddressMap]
+
+
+@dataclass(frozen=True)
+class Second:
+    """The results of the second pass: sizes over time, the maps, and the curves of pff, fifo and clock."""
+
+    sizes: WorkingSetSizes
+    map: ReferenceMap
+    addresses: tuple[AddressMap, AddressMap]
+    curves: dict[str, Curve]
 
 
 def round_theta(theta: float) -> int:
@@ -134,16 +149,18 @@ def virtual_time(reader: Reader, plan: Plan, totals: Totals) -> int:
 
 def second_pass(
     reader: Reader, plan: Plan, first: Selection, thetas: Sequence[int], end: int, progress: Progress
-) -> tuple[WorkingSetSizes, ReferenceMap, dict[str, Curve]]:
-    """The working-set sizes over time, the map, and the curves of pff, fifo and clock."""
-    nr_pages = first.totals.pages
+) -> Second:
+    """What needs the pages, the time and the windows of the first pass."""
+    nr_pages, files = first.totals.pages, bool(reader.files)
     sizes = Timeline(np.array(thetas), end, nr_pages)
-    pages = MapBuilder(*first.pages(), end, bool(reader.files))
-    of_file = np.zeros(nr_pages, bool) if not reader.files else first.pages()[1] >= FILE_PAGE
+    pages = MapBuilder(*first.pages(), end, files)
+    whole = AddressMapBuilder(first.pages()[1], end, files)
+    lowest = AddressMapBuilder(first.pages()[1], end, files, plan.lowest)
+    of_file = np.zeros(nr_pages, bool) if not files else first.pages()[1] >= FILE_PAGE
     queues = Queues(some_sizes(nr_pages), of_file)
     pff = PageFaultFrequency(some_thresholds(end), nr_pages)
-    selection = Selection(plan.choice, plan.in_references, bool(reader.files))
-    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, queues, pff))
+    selection = Selection(plan.choice, plan.in_references, files)
+    _run_through(selection.batches(_blocks(reader, 1, progress)), (sizes, pages, whole, lowest, queues, pff))
     frames = queues.sizes
     counted, means = pff.result(end)
     curves = {"pff": Curve("pff", pff.taus, means, counted, end, plan.delay)}
@@ -151,7 +168,7 @@ def second_pass(
         policy: Curve(policy, frames, frames.astype(np.float64), faults, end, plan.delay)
         for policy, faults in queues.faults().items()
     }
-    return sizes.result(), pages.result(), curves
+    return Second(sizes.result(), pages.result(), (whole.result(), lowest.result()), curves)
 
 
 def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total: None) -> Analysis:
@@ -159,6 +176,6 @@ def analyse(reader: Reader, plan: Plan, progress: Progress = lambda done, total:
     first, curves = first_pass(reader, plan, progress)
     end = curves["lru"].end
     thetas = plan.thetas or default_thetas(curves["ws"])
-    sizes, pages, more = second_pass(reader, plan, first, thetas, end, progress)
-    curves = {name: (curves | more)[name] for name in ORDER}
-    return Analysis(plan, first.totals, end, curves, sizes, pages)
+    second = second_pass(reader, plan, first, thetas, end, progress)
+    curves = {name: (curves | second.curves)[name] for name in ORDER}
+    return Analysis(plan, first.totals, end, curves, second.sizes, second.map, second.addresses)

@@ -13,7 +13,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocat
 
 from tidemark.curves.analyse import Analysis
 from tidemark.curves.lifetime import FITS, Curve, power_law
-from tidemark.curves.map_figures import reference_map
+from tidemark.curves.map_figures import address_maps, kinds, reference_map
 from tidemark.curves.timeline import WorkingSetSizes
 from tidemark.report.figure import (
     BLACK,
@@ -40,10 +40,12 @@ DISTRIBUTION_BARS = 120
 
 
 def all_figures(found: Analysis, space_names: Mapping[int, str]) -> list[Figure]:
-    """Reference map, working-set sizes, their distribution, lifetime functions, miss ratios, space-time."""
+    """Reference maps, working-set sizes, their distribution, lifetime functions, miss ratios, space-time."""
     unit = found.plan.unit
     return [
         reference_map(found.map, space_names, unit),
+        address_maps(found.addresses, unit),
+        kinds(found.map, unit),
         sizes_over_time(found.sizes, unit),
         distribution(found.sizes, unit),
         lifetimes(found.curves, unit),
@@ -145,15 +147,20 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
             axes.plot([x], [g], "o", color=colour, markeredgecolor="white", label="_knee")
         others = curve.other_knees()
         axes.plot(curve.sizes[others], curve.lifetimes[others], "o", color=colour, fillstyle="none", label="_others")
+        balance = curve.balance()
+        if balance is not None:
+            axes.plot(
+                curve.sizes[balance], curve.lifetimes[balance], "s", color=colour, markeredgecolor="black", label="_L=S"
+            )
 
 
 def _draw_theory(axes: Axes, curve: Curve) -> None:
-    """Draw g = D if the curves reach it, and a·x^k if it fits. The limits of the axes stay the same."""
+    """Draw L = S, where g = D, if the curves reach it, and a·x^k if it fits. The limits of the axes stay the same."""
     law, limits = power_law(curve), axes.get_ylim()
     if curve.delay <= limits[1]:
         axes.axhline(curve.delay, color=BLACK, linewidth=0.7, linestyle="--", label="_delay")
         axes.annotate(
-            "g = D", (1, curve.delay), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7
+            "L = S", (0.01, curve.delay), xycoords=("axes fraction", "data"), ha="left", va="bottom", fontsize=7
         )
     if law and law.r2 >= FITS:
         sizes = np.array([law.first, law.last])
@@ -166,9 +173,9 @@ def _theory(curve: Curve, unit: str) -> str:
     """The sentences of the caption on g = D and a·x^k."""
     law, delay = power_law(curve), f"{curve.delay:,} {unit}"
     if curve.delay > curve.lifetimes.max():
-        said = f"No size reaches g = D, {delay}: at every size the program waits longer for the disk than it computes."
+        said = f"No size of LRU reaches L = S, g = D = {delay}: it always waits longer for the disk than it computes."
     else:
-        said = f"Dashed: g = D, {delay}; below it the program waits longer for the disk than it computes."
+        said = f"Dashed: L = S, g = D = {delay}; below it the program waits longer for the disk than it computes."
     if law is None:
         return said
     if law.r2 < FITS:
@@ -198,6 +205,9 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
 
     without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
     caption = "Dots: primary knees, where the steepest ray touches the curve; circles: other knees. Right: logarithmic."
+    balances = [f"{LABELS[policy]} {curve.sizes[at]:,.4g}" for policy, curve in curves.items()
+                if (at := curve.balance()) is not None]  # fmt: skip
+    caption += f" Squares: the least size computed with L = S: {', '.join(balances)} pages." if balances else ""
     caption += f" Without a knee: {', '.join(without)}." if without else ""
     caption += f" {_theory(curves['lru'], unit)}"
     return Figure("lifetime", "Lifetime functions", caption, knee_table(curves, unit), draw)
@@ -226,15 +236,15 @@ def miss_ratios(curves: Mapping[str, Curve], references: int) -> Figure:
 
 
 def knee_table(curves: Mapping[str, Curve], unit: str) -> Table:
-    """A row for each policy: its primary knee and its least space-time; None where a policy has none."""
+    """A row for each policy: its primary knee, L = S, and its least space-time; None where a policy has none."""
     rows = [knee_row(curve, unit) for curve in curves.values()]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def knee_row(curve: Curve, unit: str) -> dict[str, object]:
-    """The primary knee and the least space-time of one curve, None where there is none."""
+    """The primary knee, L = S and the least space-time of one curve, None where there is none."""
     row: dict[str, object] = {"policy": curve.policy}
-    for what, index in (("knee", curve.knee()), ("cheapest", curve.cheapest())):
+    for what, index in (("knee", curve.knee()), ("balance", curve.balance()), ("cheapest", curve.cheapest())):
         is_there = index is not None
         row |= {
             f"{what}_theta_{unit}": int(curve.parameters[index]) if is_there and curve.policy in BY_WINDOW else None,

@@ -17,7 +17,9 @@ not be the one of interest.
 Belady and Kuehner drew g = a x^k where memory is short; k is often between 1.5 and 3. Here it is fitted to the
 logarithms, at sizes of equal ratios from one page to the last knee: beyond that the curve has another shape. A fit with
 an R² below FITS says nothing. Where g = D, the mean delay of a fault, a program computes as long as it waits; below
-that the disk is the bottleneck.
+that the disk is the bottleneck. In Denning's words L = S: the lifetime L equals the page service time S. A load control
+may admit programs until the least size with L >= S (Denning, Kahn, Leroudier, Potier and Suri, Acta Informatica 7,
+1976), here Curve.balance.
 
 Space-time is what a run costs in memory held over time (same paper, and equation 4.3 of McMenamin's report): x * T
 while the program runs and about x * D for each fault, so C = x * (T + D * K), where D is the mean delay of a fault.
@@ -88,6 +90,11 @@ class Curve:
     def other_knees(self) -> list[int]:
         """The indices of the other knees, in ascending order of their sizes."""
         return sorted(self.knees()[1:], key=lambda index: float(self.sizes[index]))
+
+    def balance(self) -> int | None:
+        """The index of the least size of at least one page with g >= D, where L = S; None if g is always below."""
+        eligible = np.flatnonzero((self.sizes >= SMALLEST_SIZE) & (self.lifetimes >= self.delay))
+        return int(eligible[np.argmin(self.sizes[eligible])]) if len(eligible) else None
 
     def cheapest(self) -> int | None:
         """The index of the least space-time among sizes of at least one page; None if there is no such size."""

@@ -1,8 +1,12 @@
-"""The reference map as a figure."""
+"""Figures of when a program uses which pages: by rank of the pages used, by address, and each kind of access apart.
+
+The first and the third have a row for each page that is used; in the second addresses are on a linear axis, as in
+Figures 2.1 and 2.2 of McMenamin's report. The third has the panels of his Figure A.1, in his order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, MaxNLocator, MultipleLocator
 
+from tidemark.curves.addresses import WHOLE, AddressMap
 from tidemark.curves.refmap import ReferenceMap
-from tidemark.report.figure import BLUE, GREEN, ORANGE, VERMILION, Figure, Table, canvas
+from tidemark.report.figure import BLACK, BLUE, GREEN, ORANGE, VERMILION, Figure, Table, canvas
 from tidemark.trace import ALL_KINDS, FILE_INDEX_BITS, FILE_PAGE, KINDS
 
 UNUSED, INSTRUCTION, READ, WRITTEN, FILE_TEXT, FILE_READ, FILE_WRITTEN = range(7)
@@ -23,6 +28,11 @@ GROUND_OF_FILES = "///"
 PAGE_SHIFT = 12
 SAME_REGION_PAGES = 16
 LABEL_DISTANCE = 0.028
+
+# Clockwise from top left: instructions, modifies, stores, loads.
+PANELS = (("instruction", "modify"), ("load", "store"))
+TICKS, MARGIN = 8, 0.015
+KIND_COLOURS = {"instruction": BLACK, "modify": ORANGE, "load": BLUE, "store": VERMILION}
 
 
 def cell_classes(counts: np.ndarray) -> np.ndarray:
@@ -131,3 +141,97 @@ def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> F
     if found.own < len(found.pages):
         caption += f" Above, hatched: {len(found.pages) - found.own:,} pages of files, by store and page of the file."
     return Figure("reference-map", "Reference map", caption, map_table(found, unit), draw)
+
+
+def beside(low: float, high: float) -> tuple[float, float]:
+    """The limits of an axis with a margin, so that the spines do not hide the outermost rows."""
+    return low - MARGIN * (high - low), high + MARGIN * (high - low)
+
+
+def address_table(maps: Sequence[AddressMap], unit: str) -> Table:
+    """The cells with references of each map, which is named by the percentage of the range that it shows."""
+    table: dict[str, list[Any]] = {
+        name: [] for name in ("percent", f"until_{unit}", "first_address", "last_address", *KINDS)
+    }
+    for found in maps:
+        rows, slices = np.nonzero(found.counts.any(axis=2))
+        first = found.first + rows * found.per_row
+        table["percent"] += [100 * found.share] * len(rows)
+        table[f"until_{unit}"] += found.times[slices].tolist()
+        table["first_address"] += [f"{page << PAGE_SHIFT:#010x}" for page in first.tolist()]
+        table["last_address"] += [f"{(page << PAGE_SHIFT) - 1:#010x}" for page in (first + found.per_row).tolist()]
+        for kind, name in enumerate(KINDS):
+            table[name] += found.counts[rows, slices, kind].tolist()
+    return table
+
+
+def _draw_addresses(axes: Axes, found: AddressMap) -> None:
+    """One map. Its cells are patches of a mesh, since an image in this size would lose rows."""
+    edges = (found.first + np.arange(len(found.counts) + 1) * found.per_row).astype(np.float64) * (1 << PAGE_SHIFT)
+    classes = np.ma.masked_equal(cell_classes(found.counts), UNUSED)
+    starts = np.concatenate([[0], found.times])
+    colours = ListedColormap(CELL_COLOURS[: WRITTEN + 1])
+    axes.pcolormesh(starts, edges, classes, cmap=colours, vmin=0, vmax=WRITTEN, rasterized=True)
+    axes.set(xlim=(0, starts[-1]), ylim=beside(edges[0], edges[-1]))
+    span = float(edges[-1] - edges[0])
+    axes.yaxis.set_major_locator(MultipleLocator(2.0 ** np.ceil(np.log2(span / TICKS))))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda address, _: f"{round(address):#010x}"))
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter(EngFormatter())
+    axes.set_title("whole range" if found.share == WHOLE else f"lowest {100 * found.share:g} %")
+    axes.grid(visible=False)
+
+
+def address_maps(maps: Sequence[AddressMap], unit: str) -> Figure:
+    """Addresses over time on a linear axis, coloured by kind of access: a panel for each map."""
+
+    def draw() -> Canvas:
+        picture, (panels,) = canvas(columns=len(maps), row_in=3.6)
+        for axes, found in zip(panels, maps, strict=True):
+            _draw_addresses(axes, found)
+            axes.set_xlabel(f"virtual time ({unit})")
+        panels[0].set_ylabel("address")
+        handles = [Patch(color=CELL_COLOURS[code], label=CELL_NAMES[code]) for code in (INSTRUCTION, READ, WRITTEN)]
+        picture.legend(handles=handles, loc="outside upper left", ncols=3)
+        return picture
+
+    sizes = " and ".join(f"{found.per_row:,}" for found in maps)
+    caption = f"From the lowest to the highest address used; a row is {sizes} pages."
+    return Figure("address-map", "References by address", caption, address_table(maps, unit), draw)
+
+
+def kind_table(found: ReferenceMap) -> Table:
+    """References of each kind, and rows of the map that have any."""
+    columns = [found.counts[..., kind] for kind in range(len(KINDS))]
+    return {
+        "kind": list(KINDS),
+        "references": [int(counts.sum()) for counts in columns],
+        "rows": [int(counts.any(axis=1).sum()) for counts in columns],
+    }
+
+
+def kinds(found: ReferenceMap, unit: str) -> Figure:
+    """Pages over time, a panel for each kind of access."""
+    table = kind_table(found)
+
+    def draw() -> Canvas:
+        picture, panels = canvas(rows=2, columns=2, row_in=2.3, sharex=True, sharey=True)
+        shape = (0, int(found.times[-1]), -0.5, len(found.counts) - 0.5)
+        for axes, name in zip(panels.flat, (name for row in PANELS for name in row), strict=True):
+            kind = KINDS.index(name)
+            cells = np.ma.masked_equal(found.counts[..., kind] > 0, False)
+            axes.imshow(
+                cells, ListedColormap([KIND_COLOURS[name]]), aspect="auto", origin="lower", extent=shape,
+                interpolation="none",
+            )  # fmt: skip
+            axes.set_ylim(*beside(shape[2], shape[3]))
+            axes.set_title(f"{name}: {table['references'][kind]:,} references")
+            axes.xaxis.set_major_formatter(EngFormatter())
+            axes.grid(visible=False)
+        picture.supxlabel(f"virtual time ({unit})", fontsize=8)
+        picture.supylabel("pages used, in order of address", fontsize=8)
+        return picture
+
+    caption = "Rows are those of the reference map. A modify is a load and a store by one instruction; only imported "
+    caption += "traces have modifies, in recorded ones they are a load and a store."
+    return Figure("kinds", "References by kind", caption, table, draw)

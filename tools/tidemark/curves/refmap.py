@@ -75,7 +75,25 @@ def _feed(runs: tuple[Any, ...], rows: Array, slice_length: Int, cells: Array) -
         row[last, kinds[i]] += count - done
 
 
-class MapBuilder:
+class Cells:
+    """Counts references by row, slice and kind: `counts` i64[nr_rows, slices, kinds]; `times` i64[slices]: end of each
+    slice. `rows` i32[pages] has the row of each of the batches' page numbers, `end` is the whole trace's virtual time,
+    which is divided into at most `most_slices`."""
+
+    def __init__(self, rows: np.ndarray, nr_rows: int, end: int, most_slices: int) -> None:
+        end = max(end, 1)
+        self._rows, self._slice = rows, -(-end // most_slices)
+        nr_slices = -(-end // self._slice)
+        self.counts = np.zeros((nr_rows, nr_slices, NR_KINDS), np.int64)
+        self.times = np.minimum(np.arange(1, nr_slices + 1) * self._slice, end)
+
+    def feed(self, batch: Batch) -> None:
+        """Add the batch's runs."""
+        runs = (batch.pages, batch.kinds, batch.counts, batch.starts, batch.steps)
+        _feed(runs, self._rows, self._slice, self.counts)
+
+
+class MapBuilder(Cells):
     """Builds the map: call `feed` for each batch, then `result`. `spaces` u16[pages] and `pages` u64[pages] belong to
     the batches' page numbers, `end` is the whole trace's virtual time. `files`: it has pages of files (Reader.files).
     `most`: the largest numbers of rows and slices (None: MAX_ROWS and SLICES).
@@ -95,19 +113,10 @@ class MapBuilder:
         self._own = int(np.count_nonzero(~of_file))
         self._per_row = max(1, -(-len(pages) // most_rows))
         self._spaces, self._pages = spaces[order], pages[order]
-        self._rows = np.empty(len(pages), np.int32)
-        self._rows[order] = rows_of(np.arange(len(pages)), self._own, self._per_row)
-        self._end = max(end, 1)
-        self._slice = -(-self._end // most_slices)
-        nr_rows = int(self._rows.max(initial=-1)) + 1
-        self._cells = np.zeros((nr_rows, -(-self._end // self._slice), NR_KINDS), np.int64)
-
-    def feed(self, batch: Batch) -> None:
-        """Add the batch's runs."""
-        runs = (batch.pages, batch.kinds, batch.counts, batch.starts, batch.steps)
-        _feed(runs, self._rows, self._slice, self._cells)
+        rows = np.empty(len(pages), np.int32)
+        rows[order] = rows_of(np.arange(len(pages)), self._own, self._per_row)
+        super().__init__(rows, int(rows.max(initial=-1)) + 1, end, most_slices)
 
     def result(self) -> ReferenceMap:
         """The map of the batches so far."""
-        times = np.minimum(np.arange(1, self._cells.shape[1] + 1) * self._slice, self._end)
-        return ReferenceMap(self._cells, times, self._spaces, self._pages, self._per_row, self._own)
+        return ReferenceMap(self.counts, self.times, self._spaces, self._pages, self._per_row, self._own)
