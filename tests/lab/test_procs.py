@@ -76,6 +76,22 @@ def test_a_sample_without_queue_is_refused() -> None:
         procs.queue(sample(1, [5]))
 
 
+def test_memory_tree_has_the_processes_in_order_of_memory() -> None:
+    """Inserted by number: 30, 10, 20 need a rotation, and the equal amounts of 2 and 4 are ordered by number."""
+    rows = procs.memory_tree(sample(1, [30, 10, 20, 10]), "rss")
+    assert [(row["pid"], row["rss"], row["colour"], row["depth"], row["parent"]) for row in rows] == [
+        (2, 10, "black", 1, 3),
+        (4, 10, "red", 2, 2),
+        (3, 20, "black", 0, None),
+        (1, 30, "black", 1, 3),
+    ]
+    circles, texts, _ = drawn(procs.draw_memory_tree(rows, "rss", "title"))
+    assert [circle.get("fill") for circle in circles] == [procs.BLACK, procs.RED, procs.BLACK, procs.BLACK]
+    assert "3 · 80 KiB" in texts and "from left to right RSS grows" in texts
+    with pytest.raises(LabError, match="it has mad, rss, wss, swap, user_us"):
+        procs.memory_tree(sample(1, [1]), "pages")
+
+
 def test_which_sample_is_drawn() -> None:
     samples = [
         sample(100_000, [1]),
@@ -205,6 +221,7 @@ def test_the_command_draws_what_it_is_asked_for(tmp_path: Path) -> None:
     root = json.loads(printed("--scheduler", "--at", "0.15", "--json"))["nodes"][1]
     expected = {"pid": 10, "comm": "kernel thread", "colour": "black", "depth": 0, "parent": None}
     assert {name: root[name] for name in expected} == expected
+    assert [row["parent"] for row in json.loads(printed("--tree", "--json"))["nodes"]] == [2, None, 2]
     assert ET.fromstring(printed("-o", "-", "--by", "swap").encode()).tag == f"{SVG}svg"
 
 
@@ -215,6 +232,7 @@ def test_the_command_says_what_it_cannot_draw(tmp_path: Path, monkeypatch: pytes
     gap.write_text((tmp_path / "t.ndjson").read_text().replace('"seq": 1', '"seq": 2'))
     for words, code, said in (
         ((file, "--scheduler"), 3, "no task waited"),
+        ((file, "--scheduler", "--tree"), 2, "exclude each other"),
         ((file, "-o", "x.pdf"), 2, "end in .svg"),
         ((file, "-o", "no/such/x.svg"), 5, "cannot be written"),
         ((file, "--by", "x"), 2, "no such amount"),

@@ -5,7 +5,8 @@ working set heuristics to the Linux kernel", 2011, appendix C).
 
 The tasks that wait for the processor are in a red-black tree by vruntime. It is drawn as it is in the kernel, with
 the shape and the colours from the sample's `rq`: from left to right in the tree's order, each level on a line.
-Between two nodes of one level there is always a node of another level, so no two touch.
+Between two nodes of one level there is always a node of another level, so no two touch. A red-black tree of the
+processes by memory, Memball's other picture, is drawn in the same way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from tidemark.errors import BAD_INPUT, USAGE, LabError
+from tidemark.report.redblack import Tree
 from tidemark.telemetry.stream import TelemetryError
 
 Row = dict[str, Any]
@@ -60,6 +62,24 @@ def by_memory(sample: Row, by: str) -> list[Row]:
             raise LabError(f"--by {by}: a process has no such amount; it has {amounts}", USAGE)
     rows = [{name: process[name] for name in ("pid", "comm", by)} for process in sample["procs"]]
     return sorted(rows, key=lambda row: (-row[by], row["pid"]))
+
+
+def memory_tree(sample: Row, by: str) -> list[Row]:
+    """A red-black tree of the sample's processes by the amount `by`, inserted by number, in its order: pid, comm, the
+    amount, colour, depth, parent (a pid; None for the root). Raises LabError if there is no such amount."""
+    rows = {row["pid"]: row for row in by_memory(sample, by)}
+    tree = Tree()
+    for pid in sorted(rows):
+        tree.insert((rows[pid][by], pid))
+    return [
+        {
+            **rows[node.key[1]],
+            "colour": "red" if node.red else "black",
+            "depth": node.depth,
+            "parent": node.parent.key[1] if node.parent else None,
+        }
+        for node in tree
+    ]
 
 
 def queue(sample: Row) -> list[Row]:
@@ -162,7 +182,18 @@ def draw_memory(rows: Sequence[Row], by: str, title: str) -> str:
 
 def draw_queue(rows: Sequence[Row], title: str) -> str:
     """The tree of `queue` as SVG; the first of the rows runs next, and has a ring."""
-    says = "from left to right vruntime grows; the ringed task is next"
+    labels = [f"+{(row['vruntime'] - rows[0]['vruntime']) / 1e6:,.3f} ms" for row in rows]
+    return draw_tree(rows, labels, title, "from left to right vruntime grows; the ringed task is next", ringed=True)
+
+
+def draw_memory_tree(rows: Sequence[Row], by: str, title: str) -> str:
+    """The tree of `memory_tree` as SVG."""
+    labels = [amount(row[by], by) for row in rows]
+    return draw_tree(rows, labels, title, f"from left to right {NAMES.get(by, by)} grows")
+
+
+def draw_tree(rows: Sequence[Row], labels: Sequence[str], title: str, says: str, ringed: bool = False) -> str:
+    """A tree in its order as SVG, with a label for each node; `ringed`: the first has a ring."""
     levels = 1 + max(row["depth"] for row in rows)
     svg = sheet(title, says, (len(rows) - 1) * ACROSS_TREE + 2 * MARGIN, levels * DOWN)
     at = {row["pid"]: (MARGIN + nr * ACROSS_TREE, HEAD + row["depth"] * DOWN) for nr, row in enumerate(rows)}
@@ -170,10 +201,10 @@ def draw_queue(rows: Sequence[Row], title: str) -> str:
         if row["parent"] is not None:
             (x1, y1), (x2, y2) = at[row["parent"]], at[row["pid"]]
             element(svg, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=EDGE, stroke_width=1.5)
-    x, y = at[rows[0]["pid"]]
-    element(svg, "circle", cx=x, cy=y, r=29, fill="none", stroke=NEXT, stroke_width=3)
-    for row in rows:
-        label = f"+{(row['vruntime'] - rows[0]['vruntime']) / 1e6:,.3f} ms"
+    if ringed:
+        x, y = at[rows[0]["pid"]]
+        element(svg, "circle", cx=x, cy=y, r=29, fill="none", stroke=NEXT, stroke_width=3)
+    for row, label in zip(rows, labels, strict=True):
         circle(svg, row, at[row["pid"]], 24, label, RED if row["colour"] == "red" else BLACK)
     return xml_text(svg)
 
