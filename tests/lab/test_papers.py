@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from lab import tidemark
@@ -322,6 +323,30 @@ def test_humps_of_a_distribution() -> None:
     two = np.exp(-(((np.arange(120) - 25) / 9.0) ** 2)) + np.exp(-(((np.arange(120) - 95) / 9.0) ** 2))
     assert traces.humps(one / one.sum()) == 1
     assert traces.humps(two / two.sum()) == 2
+
+
+def test_the_nth_largest_process_is_that_of_the_fullest_sample() -> None:
+    """Of the last sample with the most processes, whatever a shorter one has."""
+    samples = [
+        {"t_us": at, "procs": [{"pid": pid, "comm": "p", "rss": rss} for pid, rss in enumerate(sizes, 1)]}
+        for at, sizes in enumerate(([90, 80, 70], [5, 40, 10], [99, 98]))
+    ]
+    data = SimpleNamespace(samples=samples)
+    assert [numbers.of_largest(data, nth, "rss") for nth in (1, 2, 3)] == [40, 10, 5]  # type: ignore[arg-type]
+    with pytest.raises(LabError, match="the sample has 3 processes"):
+        numbers.of_largest(data, 4, "rss")  # type: ignore[arg-type]
+
+
+def test_shares_of_the_maps() -> None:
+    """Four rows, two slices: text, data that are read, data that are written, and a row with text and stores."""
+    import numpy as np
+
+    used = np.zeros((4, 2, 6), np.int64)
+    used[0, 0, 0] = used[1, :, 1] = used[2, 1, 2] = used[3, 0, 0] = used[3, 1, 2] = 7
+    linear = np.zeros((10, 2, 6), np.int64)
+    linear[0, 0, 0] = linear[9, 1, 3] = 1
+    shares = {name: of(used, linear) for name, of in traces.OF_MAPS.items()}
+    assert shares == {"filled": 0.2, "stack": 0.5, "fetched": 0.5, "loaded": 0.25, "stored": 0.5, "mixed": 0.25}
 
 
 # --- the verdicts of the tree

@@ -3,6 +3,8 @@
     "turnaround_s"                              a number of the whole run (tidemark.runs.summary.measured)
     { process = "grow", nth = 2, of = NAME }    of the second process with that name, by number: a column of the
                                                 processes' table (summary.process), or one of OVER_TIME
+    { largest = 2, of = "rss" }                 of the process with the second most, in the last sample with the most
+                                                processes
     { console = "REGEX" }                       the number that the first group finds in the console
     { listed = [NAME, ...] }                    how many of these words the console has
     { total = NAME }                            of all processes together: gamma_us, or a sum of a column
@@ -25,6 +27,7 @@ import numpy as np
 
 from tidemark.errors import FAILED, LabError
 from tidemark.papers import across
+from tidemark.report import procs
 from tidemark.runs import results, summary
 from tidemark.telemetry.stream import Telemetry
 
@@ -149,6 +152,14 @@ TOGETHER: dict[str, Callable[[Any, Any], float]] = {
 }
 
 
+def of_largest(data: Telemetry, nth: int, of: str) -> float:
+    """The amount `of` of the process that has the nth most of it, in the last sample with the most processes."""
+    rows = procs.by_memory(procs.choose(data.samples, None, False), of)
+    if len(rows) < nth:
+        raise LabError(f"the sample has {len(rows)} processes, and the {nth}th largest is asked for", FAILED)
+    return float(rows[nth - 1][of])
+
+
 def of_all(data: Telemetry, of: str) -> float:
     """A number of all processes. γ is the kernel's space-time over the pages that waited, of all faults."""
     if of == "gamma_us":
@@ -172,6 +183,8 @@ def one_number(result: results.Result, data: Telemetry, how: Any) -> float:
         return times * of_console(text, how["console"])
     if "total" in how:
         return times * of_all(data, how["total"])
+    if "largest" in how:
+        return times * of_largest(data, how["largest"], how["of"])
     if "share" in how:
         return times * share_of(data, how["share"])
     if "together" in how:

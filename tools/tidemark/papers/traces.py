@@ -15,7 +15,7 @@ from tidemark.curves.runs import Choice
 from tidemark.errors import FAILED, LabError
 from tidemark.machine import qemu
 from tidemark.papers.declared import Sweep
-from tidemark.trace import record
+from tidemark.trace import MODIFY, STORE, record
 from tidemark.trace.format import Reader
 from tidemark.trace.spaces import choose_space
 
@@ -77,11 +77,21 @@ def of_whole(name: str, found: analyse.Analysis) -> float:
         return lifetime_at(found.curves["lru"], size) / lifetime_at(found.curves["ws"], size)
     if kind == "touched":  # the mean share of the map's rows that are touched in one of its slices
         return float((found.map.counts.sum(axis=2) > 0).mean())
+    if kind in OF_MAPS:
+        return OF_MAPS[kind](found.addresses[0].counts)
     if kind not in OF_SIZES or int(rest) not in WINDOWS:
         raise LabError(f"a trace has no number {name!r}")
     at = [int(theta) for theta in found.sizes.thetas].index(int(rest))
     return OF_SIZES[kind](found.sizes.shares[at], found.sizes.means[at])
 
+
+# Of the counts [rows, slices, kinds] of the map on a linear axis of addresses.
+OF_MAPS: dict[str, Callable[[np.ndarray], float]] = {
+    # The share of the rows that has any reference.
+    "filled": lambda counts: float(counts.any(axis=(1, 2)).mean()),
+    # The share of slices in which the highest row is written: the stack's.
+    "stack": lambda counts: float(counts[-1][:, [STORE, MODIFY]].any(axis=1).mean()),
+}
 
 # Of the working set with a window: from the shares of time by size, and from the mean of each slice of time.
 OF_SIZES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
