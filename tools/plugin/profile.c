@@ -1,11 +1,9 @@
 /*
  * mode=profile: the exact number of instructions that each kernel function has executed.
  *
- * Each instruction increments its function's counter in translated code, without a call. A function is
- * the code between two symbols; if several symbols have one address the last one counts, as in the
- * kernel's own backtraces. An instruction that faults counts again when it is repeated. Instructions
- * of programs are counted by address space. Page directories are reused, so a row may stand for
- * several processes, one after the other.
+ * Each instruction increments its function's counter in translated code, without a call. An instruction
+ * that faults counts again when it is repeated. Instructions of programs are counted by address space.
+ * Page directories are reused, so a row may stand for several processes, one after the other.
  *
  * Options: out=FILE; symbols=FILE: the output of `nm -n` for the kernel (build/tidemark.elf.nm);
  * stacks=FILE: the kernel's instructions also by call stack (stacks.c).
@@ -19,19 +17,13 @@
  *   (boot),5484193           BIOS and boot code, before the first address space
  */
 #include "stacks.h"
+#include "symbols.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BIOS 0xFFF00000u /* up to the end of memory; the kernel has no code there */
-enum { MAX_FUNCTIONS = 1 << 14, MAX_SPACES = 1 << 12, USER = MAX_FUNCTIONS };
-
-struct function {
-	uint32_t address;
-	char *name;
-};
+enum { MAX_SPACES = 1 << 12, USER = MAX_FUNCTIONS };
 
 struct space {
 	uint32_t cr3;
@@ -39,50 +31,9 @@ struct space {
 };
 
 static const char *out_name, *symbols_name, *stacks_name;
-static struct function functions[MAX_FUNCTIONS];
-static size_t nr_functions;
 static struct space spaces[MAX_SPACES]; /* spaces[0] has cr3 0: boot */
 static size_t nr_spaces = 1, current_space;
 static uint64_t settled; /* the part of counters[USER] already added to spaces */
-
-/* Selects the same symbols as tools/ksyms.awk. */
-static bool is_function(uint32_t address, char type, const char *name)
-{
-	return (type == 't' || type == 'T') && address >= KERNEL_BASE && strncmp(name, ".L", 2) &&
-	       strcmp(name, "__text_start") && strcmp(name, "__text_end");
-}
-
-static void read_symbols(FILE *file)
-{
-	char line[256], name[200], type;
-	uint32_t address;
-
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%x %c %199s", &address, &type, name) != 3 ||
-		    !is_function(address, type, name))
-			continue;
-		if (nr_functions == MAX_FUNCTIONS)
-			fail("%s has more than %d functions", symbols_name, MAX_FUNCTIONS);
-		functions[nr_functions].address = address;
-		functions[nr_functions++].name = strdup(name);
-	}
-}
-
-/* Returns the last function at or below @pc, or the first function if @pc lies before them all. */
-static size_t function_of(uint32_t pc)
-{
-	size_t low = 0, high = nr_functions;
-
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (functions[middle].address <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 static void translate(struct qemu_plugin_tb *tb)
 {
@@ -91,10 +42,10 @@ static void translate(struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
-		size_t function = pc < KERNEL_BASE || pc >= BIOS ? (size_t)USER : function_of(pc);
+		size_t function = pc < KERNEL_BASE || pc >= BIOS ? (size_t)USER : symbol_of(pc);
 
 		if (stacks_name && function != USER && function != before)
-			stacks_at(insn, function, pc == functions[function].address);
+			stacks_at(insn, function, symbol_begins(function, pc));
 		count_insn(insn, function);
 		before = function;
 	}
@@ -132,17 +83,9 @@ static bool option(const char *name, const char *value)
 
 static void start(void)
 {
-	FILE *file;
-
 	if (!out_name || !symbols_name)
 		fail("mode=profile needs out= and symbols=");
-	file = fopen(symbols_name, "r");
-	if (!file)
-		fail("%s cannot be read: %s", symbols_name, strerror(errno));
-	read_symbols(file);
-	fclose(file);
-	if (!nr_functions)
-		fail("%s has no function of the kernel; `nm -n` makes such files", symbols_name);
+	symbols_read(symbols_name);
 	counters_init(MAX_FUNCTIONS + 1);
 	stacks_init(USER);
 }
@@ -150,20 +93,14 @@ static void start(void)
 static void write_rows(FILE *file)
 {
 	fputs("function,instructions\n", file);
-	for (size_t i = 0; i < nr_functions; i++)
+	for (size_t i = 0; i < symbols_count(); i++)
 		if (counters[i])
-			fprintf(file, "%s,%llu\n", functions[i].name,
-				(unsigned long long)counters[i]);
+			fprintf(file, "%s,%llu\n", symbol_name(i), (unsigned long long)counters[i]);
 	for (size_t i = 1; i < nr_spaces; i++)
 		if (spaces[i].instructions)
 			fprintf(file, "(user %08x),%llu\n", spaces[i].cr3,
 				(unsigned long long)spaces[i].instructions);
 	fprintf(file, "(boot),%llu\n", (unsigned long long)spaces[0].instructions);
-}
-
-static const char *name_of(size_t function)
-{
-	return functions[function].name;
 }
 
 static void finish(void)
@@ -177,7 +114,7 @@ static void finish(void)
 	if (!stacks_name)
 		return;
 	file = open_whole(stacks_name);
-	stacks_write(file, name_of);
+	stacks_write(file, symbol_name);
 	close_whole(file, stacks_name);
 }
 
