@@ -111,7 +111,7 @@ sim:
 
 ifeq ($(LAB),)
 lab:
-	$(if $(filter built,$(IMAGE)),$(BUILD) all build/plugin/tidemark.so)
+	$(if $(filter built,$(IMAGE)),$(BUILD) all build/plugin/tidemark.so build/allocsim/allocsim)
 	@echo 'tidemark --help lists the commands; exit leaves this shell.'
 	@PATH="$$PWD/build/venv/bin:$$PATH" "$${SHELL:-sh}"
 else
@@ -143,7 +143,7 @@ hosts:
 	@tools/hosts/hosts.sh
 figures:
 	@[ -d tools/figures ] || { echo 'make figures: a release for students has no tools/figures'; exit 1; }
-	$(BUILD) all grade-base build/plugin/tidemark.so
+	$(BUILD) all grade-base build/plugin/tidemark.so build/allocsim/allocsim
 	@set -f; $(PYTHON) -m figures $(if $(FRESH),--fresh) -- $$FIGURES
 coverage: check-base
 	@printf '%s\n' "$$TESTS" | xargs env $(PYTHON) -m cover

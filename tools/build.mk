@@ -162,12 +162,12 @@ build/host/%_test: %_test.c $(HOST_OBJ) tests/host/sections.ld build/flags
 	$Q$(HOST_CC) $(HOST_FLAGS) -MMD -MP -MF $@.d -o $@ $(WITH) $(HOST_OBJ) $< -Wl,-T,tests/host/sections.ld $(HOST_LD)
 
 # --- the plugin, policies on the host, the labs' drivers, and what is built for several of them ----------------------------
-include kernel/arch/x86/vdso/vdso.mk tools/plugin/plugin.mk tools/vmsim/vmsim.mk $(wildcard tests/host/ext2/ext2.mk tests/kernel/core/core.mk) tools/page/page.mk
+include kernel/arch/x86/vdso/vdso.mk tools/plugin/plugin.mk tools/vmsim/vmsim.mk tools/allocsim/allocsim.mk $(wildcard tests/host/ext2/ext2.mk tests/kernel/core/core.mk) tools/page/page.mk
 -include $(wildcard labs/*/lab.mk)
 
 # The base for grading: a student's files are laid over a copy of this tree, so that nothing else is built again.
 grade-base: all build/plugin/tidemark.so $(call vmsim_objects,checked) $(call vmsim_objects,fast)
-test-base: grade-base $(HOST_TESTS) $(EXT2_TESTS) $(SMALL_KERNEL) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
+test-base: grade-base build/allocsim/allocsim $(HOST_TESTS) $(EXT2_TESTS) $(SMALL_KERNEL) $(patsubst %.c,build/%.o,$(wildcard kernel/mm/*/TEMPLATE.c))
 check-base: test-base
 FORCE:
 .PHONY: all iso grade-base test-base check-base FORCE
