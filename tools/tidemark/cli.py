@@ -18,7 +18,21 @@ from tidemark import errors
 
 # In the order of the help. The module of each has a function of the same name, or `app`, a group of commands.
 COMMANDS = (
-    *("run", "rerun", "min", "bound", "sweep", "curves", "report", "profile", "export", "gdb", "watch", "race"),
+    *(
+        "run",
+        "rerun",
+        "min",
+        "bound",
+        "sweep",
+        "curves",
+        "report",
+        "profile",
+        "alloc",
+        "export",
+        "gdb",
+        "watch",
+        "race",
+    ),
     *("procs", "sim", "compare", "worst", "evaluate", "paper", "lab", "grade", "grade-class", "export-grade"),
     *("hand-in", "rubric", "class-stats", "export-jplag", "board", "release", "trace", "quiz"),
 )
