@@ -44,6 +44,9 @@ def run_plan(paper: Paper, sweep: Sweep, image: Path, jobs: int | None, quiet: b
     from tidemark.papers import carry_out
     from tidemark.runs import cluster as clusters
 
+    if sweep.strings:
+        return carry_out.of_strings(sweep)
+
     def run_missing(found: Any, parcel: cluster.Parcel) -> None:
         for note in found.notes:
             say(note)
@@ -72,7 +75,7 @@ def run_all(paper: Paper, figures: Sequence[Figure], image: Path, jobs: int | No
 
 def told(judged: Judged) -> str:
     """A figure's verdict in a line, with the interval of each comparison."""
-    parts = [f"{one.comparison.text}: {one.claim.told if one.claim else 'no ratio'}" for one in judged.outcomes]
+    parts = [f"{one.comparison.text}: {one.told}" for one in judged.outcomes]
     without = f"; without the cause: {judged.without}" if judged.without else ""
     why = judged.why or "; ".join(parts)
     return f"{judged.figure.id:8} {judged.verdict:15} {judged.figure.title}\n         {why}{without}"
@@ -90,13 +93,16 @@ def check_image(paper: Paper, figures: Sequence[Figure], image: Path, folder: Pa
     for sweep in plans_of(paper, figures):
         if stored.path_of(paper, sweep.name, folder).exists():
             found = stored.load(paper, sweep.name, folder)
-            if found.image != sha:
+            if found.image not in (sha, ""):
                 say(f"the results of {sweep.name} are of another image, {found.image[:12]}, commit {found.commit}")
 
 
 def paper(
     name: Annotated[
-        str, typer.Argument(metavar="[PAPER]", help="mcmenamin, tucek or tpf (default: all, from stored results).")
+        str,
+        typer.Argument(
+            metavar="[PAPER]", help="mcmenamin, tucek, tpf or classics (default: all, from stored results)."
+        ),
     ] = "",
     figures: Annotated[
         list[str] | None, typer.Argument(metavar="[FIGURE]...", help="Some of its figures (default: all).")
@@ -116,9 +122,10 @@ def paper(
 
     tidemark paper --stored
 
-    Three works are declared in tools/tidemark/papers: `mcmenamin` (2011), `tucek` (2007) and `tpf` (2002). Each
-    figure has a claim, a comparison of numbers of runs, and a verdict that follows from it: agrees, differs, cannot be
-    told (the interval of the ratio contains 1), not here, or not run. Figures that share runs run them once. After
+    Three works are declared in tools/tidemark/papers: `mcmenamin` (2011), `tucek` (2007) and `tpf` (2002); and
+    `classics`, one figure of each of 18 classic papers. Each figure has a claim, a comparison of numbers of runs, and a
+    verdict that follows from it: agrees, differs, cannot be told (the interval of the ratio contains 1), not here, or
+    not run. Figures that share runs run them once. After
     Ctrl-C the same command continues. Exit status 1: a verdict differs from the one that the tree stores.
     """
     from tidemark.papers import declared, page, stored

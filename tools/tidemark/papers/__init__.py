@@ -1,1 +1,1 @@
-"""The figures of three works beside ours: what they claim as predicates, runs, and verdicts that are computed."""
+"""The figures of three works and of the classics beside ours: claims as predicates, runs, and computed verdicts."""

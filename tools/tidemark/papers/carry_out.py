@@ -1,4 +1,4 @@
-"""Running a plan of a paper: a sweep, or a recording of each cell; then its numbers.
+"""Running a plan of a paper: a sweep, a recording of each cell, or a computation on strings; then its numbers.
 
 A sweep is `tidemark sweep`'s, in a folder in which it continues after Ctrl-C. A trace is recorded and analysed cell by
 cell, since it is large: only its numbers stay, in a file for each cell.
@@ -18,7 +18,7 @@ from typing import Any
 from tidemark.errors import FAILED, LabError
 from tidemark.files import write_json
 from tidemark.machine import qemu
-from tidemark.papers import numbers, traces
+from tidemark.papers import numbers, on_strings, traces
 from tidemark.papers.declared import Paper, Sweep
 from tidemark.papers.stored import Run, Stored, declared_as, matches
 from tidemark.runs import cluster, results
@@ -88,6 +88,15 @@ def of_traces(sweep: Sweep, folder: Path, parcel: cluster.Parcel, image: Path, s
     first = qemu.command_line(sweep.plan.cells[0].settings)
     described = parcel.described
     return Stored(described["sha256"], described["commit"], declared_as(sweep), runs, (), first)
+
+
+def of_strings(sweep: Sweep) -> Stored:
+    """The results of a plan of strings, which no image has made."""
+    runs = []
+    for cell in on_strings.cells(sweep.text):
+        wall_s, found = on_strings.measured(cell)
+        runs.append(Run(cell, wall_s, {name: found[how] for name, how in sweep.numbers.items() if how in found}))
+    return Stored("", "", declared_as(sweep), runs)
 
 
 def recorded(cell: plans.Cell, image: Path, sweep: Sweep, place: Path, stopped: threading.Event) -> None:

@@ -1,7 +1,7 @@
 """The declared papers: NAME.toml beside this file, and NAME-PART.toml if it is long, read and checked without running
 anything.
 
-title, authors, year, where, machine     what the work is, and on what it was measured
+title, authors, year, where, machine     what the work is, and on what it was measured; note: more for its page
 [plans.NAME]        a sweep that figures share:
     plan            the text of a plan (tidemark.runs.plan)
     scale           the scale in space and time, and its reason
@@ -10,13 +10,15 @@ title, authors, year, where, machine     what the work is, and on what it was me
     needs           a file that must exist, and `how` to get it
     trace           names of address spaces: each run is recorded, and its numbers are those of the first space
                     that it has
+    strings         true: a plan of strings of references, computed without a machine (tidemark.papers.on_strings)
     [plans.NAME.sides]      names for some of the cells: SIDE = { variable = value }; of a workload, a part of it, or
                             after = the whole
     [plans.NAME.numbers]    what is measured (tidemark.papers.numbers)
     [[plans.NAME.memory]]   processes whose memory over time is kept, of the first replicate: side, process, nth
-[[figure]]          id, title, section and quote as published, and
+[[figure]]          id, title, section and quote as published, or `statement`, a theorem or a rule in our words, and
     published       numbers: { what, value, source, ours = an expression }
     plan, claim     the plan of its runs, and what they must show
+    exact           true: the claim must hold in each run, as a theorem does; == is equality
     shows           { label = expression }: drawn with its interval; with `along`, a curve over that variable; with
                     `boxes` as well, a box of the replicates for each of its values, and a fit of k / M^p + c
     because, without    why it differs, and the claim that holds when the cause is removed
@@ -38,7 +40,7 @@ from typing import Any
 
 from tidemark.errors import USAGE, LabError
 from tidemark.machine.qemu import ROOT
-from tidemark.papers import predicate
+from tidemark.papers import on_strings, predicate
 from tidemark.runs import plan as plans
 
 if sys.version_info >= (3, 11):
@@ -47,7 +49,7 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).parent
-PAPERS = ("mcmenamin", "tucek", "tpf")
+PAPERS = ("mcmenamin", "tucek", "tpf", "classics")
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Sweep:
     needs: str = ""
     how: str = ""
     trace: str = ""
+    strings: bool = False
     memory: Sequence[Memory] = ()
 
     @property
@@ -101,10 +104,12 @@ class Figure:
     id: str
     title: str
     section: str
-    quote: str
+    quote: str = ""
+    statement: str = ""
     published: Sequence[Published] = ()
     plan: str = ""
     claim: str = ""
+    exact: bool = False
     shows: Mapping[str, str] = field(default_factory=dict)
     along: str = ""
     boxes: bool = False
@@ -137,12 +142,13 @@ class Paper:
     name: str
     title: str
     authors: str
-    year: int
+    year: int | str
     where: str
     machine: str
     plans: Mapping[str, Sweep]
     figures: Sequence[Figure]
     errata: Sequence[Erratum]
+    note: str = ""
 
     def figure(self, name: str) -> Figure:
         """The figure of this id. Raises LabError, which lists what there is."""
@@ -175,7 +181,7 @@ def sweep_of(name: str, table: dict[str, Any], what: str) -> Sweep:
     }
     memory = tuple(made(Memory, one, f"{what}, memory") for one in table.pop("memory", []))
     try:
-        chosen = parsed(text, table.get("needs", ""))
+        chosen = parsed(text, table.get("needs", ""), table.get("strings", False))
     except (LabError, ValueError) as error:
         raise LabError(f"{what}: {error}") from None
     given = {"name": name, "text": text, "plan": chosen, "sides": sides, "memory": memory, **table}
@@ -183,8 +189,11 @@ def sweep_of(name: str, table: dict[str, Any], what: str) -> Sweep:
     return sweep
 
 
-def parsed(text: str, needs: str) -> plans.Plan:
-    """The plan, in which a needed file has its whole path; without that file a plan without cells."""
+def parsed(text: str, needs: str, strings: bool) -> plans.Plan:
+    """The plan, in which a needed file has its whole path; without that file, or of strings, a plan without cells."""
+    if strings:
+        on_strings.cells(text)
+        return plans.Plan(text, {}, [])
     if needs and not (ROOT / needs).exists():
         return plans.Plan(text, {}, [])
     return plans.parse(text.replace(f'"{needs}"', f'"{ROOT / needs}"') if needs else text)
@@ -194,6 +203,8 @@ def check_figure(figure: Figure, sweeps: Mapping[str, Sweep], what: str) -> None
     """Raises LabError if a figure has neither runs nor a reason, or names something that is not declared."""
     if bool(figure.plan) == bool(figure.nowhere) or bool(figure.plan) != bool(figure.claim):
         raise LabError(f"{what}: give plan and claim, or nowhere: why it cannot be measured here")
+    if bool(figure.quote) == bool(figure.statement):
+        raise LabError(f"{what}: give quote, the words of the work, or statement, ours")
     if figure.without and not figure.because:
         raise LabError(f"{what}: `without` removes a cause: say in `because` which")
     if not figure.plan:

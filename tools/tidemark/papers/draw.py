@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,10 +22,11 @@ from tidemark.papers.verdict import Estimate, expression, look_in
 from tidemark.report import figure as style
 from tidemark.report import fit, svg
 from tidemark.report.curves import interval
-from tidemark.report.figure import BLUE, GREY, STYLE, VERMILION, looks, whole_numbers
+from tidemark.report.figure import BLUE, DASHES, GREY, STYLE, VERMILION, looks, whole_numbers
 
 WIDTH_IN, ROW_IN, LABEL = 4.6, 0.34, 34
 LOG_FROM, WIDE = 20, 500  # times the least value
+UNITS = {"mem": ", MiB", "frames": ", pages", "window": ", references"}  # of the variable along which a curve is drawn
 
 
 def rows_of(figure: Figure, look: Look) -> list[tuple[str, Estimate, float | None]]:
@@ -74,13 +76,15 @@ def curve(figure: Figure, found: Stored, look_at: Callable[[Mapping[str, str]], 
     """Each of the shown expressions along a variable of the plan, with its interval."""
     picture = Canvas(figsize=(WIDTH_IN, 2.5), layout="constrained")
     axes = picture.subplots()
-    for (label, text), line in zip(figure.shows.items(), looks(list(figure.shows))):
+    lines = zip(figure.shows.items(), looks(list(figure.shows)), itertools.cycle(DASHES))
+    for (label, text), line, dash in lines:
         points = curve_of(text, figure.along, found, look_at)
-        axes.plot([x for x, _ in points], [one.middle for _, one in points], "o", ls=line.dash, color=BLUE, label=label)
+        middles = [one.middle for _, one in points]
+        axes.plot([x for x, _ in points], middles, "o", ls=dash, color=line.colour, label=label)
         for x, one in points:
             if one.low is not None and one.high is not None:
-                axes.plot([x, x], [one.low, one.high], color=BLUE, linewidth=2)
-    axes.set_xlabel(figure.along + (", MiB" if figure.along == "mem" else ""))
+                axes.plot([x, x], [one.low, one.high], color=line.colour, linewidth=2)
+    axes.set_xlabel(figure.along + UNITS.get(figure.along, ""))
     axes.set_ylabel(figure.unit)
     axes.set_ylim(bottom=0)
     axes.legend(loc="best")

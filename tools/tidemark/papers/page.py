@@ -51,12 +51,14 @@ def published_html(figure: Figure) -> str:
     table = f"<table><tr><th>published<th>number<th>source{rows}</table>" if rows else ""
     known = "" if rows else "<p class=faint>No number in the text.</p>"
     kind = "known" if rows else "grey"
+    if figure.statement:
+        return f"<div class={kind}><p>{prose(figure.statement)}</p>{table}</div>"
     return f"<div class={kind}><blockquote>“{escape(figure.quote)}”</blockquote>{table}{known}</div>"
 
 
 def outcome_html(one: Outcome) -> str:
     """A comparison with its verdict and interval."""
-    told = f"right over left: {one.claim.told}" if one.claim else f"no ratio; {one.pairs} replicates"
+    told = f"right over left: {one.told}" if one.claim else one.told
     return (
         f"<li><code>{escape(one.comparison.text)}</code> {badge(one.verdict)} <span class=faint>{escape(told)}</span>"
     )
@@ -94,11 +96,18 @@ def made_html(paper: Paper, figure: Figure, folder: Path) -> str:
     return (
         f"<p class=made><code>tidemark paper {escape(paper.name)} {escape(figure.id)} --image reference</code> · "
         f"{len(found.runs)} runs of the plan <i>{escape(sweep.name)}</i>, {found.wall_s:,.0f} s of the host in all "
-        f"· image {escape(found.image[:12])}, commit {escape(found.commit)}.{escape(failed)}</p>"
+        f"· {made_by(found)}.{escape(failed)}</p>"
         f"<p class=faint><b>Scale.</b> {prose(sweep.scale)}</p>"
-        f"<details><summary>the plan, and the kernel command line of its first run</summary>"
+        f"<details><summary>the plan{', and the kernel command line of its first run' if found.first else ''}</summary>"
         f"<pre>{escape_lines(sweep.text)}</pre><pre>{escape(found.first)}</pre></details>"
     )
+
+
+def made_by(found: stored.Stored) -> str:
+    """The image that made the results, or that none did."""
+    if not found.image:
+        return "strings of references on the host, without a machine"
+    return f"image {escape(found.image[:12])}, commit {escape(found.commit)}"
 
 
 def escape_lines(text: str) -> str:
@@ -111,7 +120,7 @@ def figure_html(paper: Paper, judged: Judged, folder: Path) -> str:
     figure = judged.figure
     parts = [
         f'<section id="{escape(figure.id)}"><h2>{escape(figure.title)} {badge(judged.verdict)}</h2>',
-        f"<p class=faint>Section {escape(figure.section)}</p>",
+        f"<p class=faint>{'Section ' if figure.quote else ''}{escape(figure.section)}</p>",
         f"<div class=pair>{published_html(figure)}{ours_html(paper, judged, folder)}</div>",
     ]
     if judged.outcomes:
@@ -145,9 +154,10 @@ def page(paper: Paper, judged: Sequence[Judged], folder: Path) -> str:
         f'<tr><td><a href="#{escape(one.figure.id)}">{escape(one.figure.title)}</a><td>{badge(one.verdict)}'
         for one in judged
     )
+    note = f"<p>{prose(paper.note)}</p>" if paper.note else ""
     head = (
         f"<p>{escape(paper.authors)}, {paper.year}; {escape(paper.where)}. "
-        f"Measured there on {prose(paper.machine)}.</p>"
+        f"Measured there on {prose(paper.machine)}.</p>{note}"
         f"<p class=ledger>{ledger_html(verdict.ledger(judged))}</p>"
         "<p>Left what the paper says, right what runs of this kernel say: the median over replicates, and the interval "
         "of the sign test. A verdict follows from the claim under the pictures, a comparison of numbers, and from "
@@ -173,7 +183,7 @@ def index(folder: Path) -> str:
             f"<p>{escape(paper.authors)}, {paper.year}; {escape(paper.where)}</p>"
             f"<p class=ledger>{ledger_html(counts)}</p></section>"
         )
-    text = "<p>Three works, what their figures claim, and what runs of this kernel say about each claim.</p>"
+    text = "<p>Three works and the classics, what they claim, and what runs of this kernel say about each claim.</p>"
     return whole("The papers, reproduced", "", text + "".join(parts))
 
 

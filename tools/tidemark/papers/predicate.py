@@ -10,6 +10,8 @@ chooses further among the cells, by a variable of the plan. `==` means comparabl
 A text is parsed by Python's parser into a tree, and only the nodes above are accepted. Nothing is ever executed, so a
 file from elsewhere can say something wrong, but cannot do anything.
 
+A theorem is exact instead: it agrees if each comparison holds in each run, and == is equality.
+
 A value is a number for each replicate. Replicate r of one side is compared with replicate r of the other, as all
 claims in this tree are (tidemark.runs.claims), and what holds for the median is decided by the same ranks: those of
 the sign test, for all comparisons of the claim together.
@@ -57,12 +59,19 @@ class Comparison:
 @dataclass(frozen=True)
 class Outcome:
     """What the runs say about one comparison. `claim` is right over left, None if a value is not positive or not
-    defined for any replicate."""
+    defined for any replicate, and of an exact comparison."""
 
     comparison: Comparison
     verdict: str
     claim: claims.Claim | None
     pairs: int
+    exact: bool = False
+
+    @property
+    def told(self) -> str:
+        """The ratio with its interval, in words."""
+        runs = "1 run" if self.pairs == 1 else f"{self.pairs} runs"
+        return self.claim.told if self.claim else f"exact, in {runs}" if self.exact else f"no ratio, {runs}"
 
 
 def tree(text: str) -> ast.expr:
@@ -152,17 +161,27 @@ def joined(function: Callable[[float, float], float], a: Values | float, b: Valu
     return found
 
 
-def compared(one: Comparison, look: Look, number: int) -> Outcome:
-    """The outcome of a comparison that is one of `number`."""
+def compared(one: Comparison, look: Look, number: int, exact: bool) -> Outcome:
+    """The outcome of a comparison that is one of `number`, or exact."""
     left, right = value(one.left, look), value(one.right, look)
     if isinstance(left, float) and isinstance(right, float):
         raise LabError(f"{one.text!r} compares constants: it says nothing about a run")
     # Constants become values of the same replicates.
     a = left if isinstance(left, dict) else dict.fromkeys(right, left)  # type: ignore[arg-type]
     b = right if isinstance(right, dict) else dict.fromkeys(left, right)  # type: ignore[arg-type]
-    keys = [key for key in a if key in b]
+    differences = np.array([b[key] - a[key] for key in a if key in b])
+    if exact:
+        return Outcome(one, held(one.sign, differences), None, len(differences), exact)
     claim = claims.of(a, b, number)
-    return Outcome(one, told(one.sign, np.array([b[key] - a[key] for key in keys]), claim, number), claim, len(keys))
+    return Outcome(one, told(one.sign, differences, claim, number), claim, len(differences))
+
+
+def held(sign: str, differences: np.ndarray) -> str:
+    """The verdict on an exact comparison, from right minus left of each pair."""
+    if not len(differences):
+        return OPEN
+    every = {"<": differences > 0, ">": differences < 0, "==": differences == 0}[sign].all()
+    return AGREES if every else DIFFERS
 
 
 def told(sign: str, differences: np.ndarray, claim: claims.Claim | None, number: int) -> str:
@@ -181,9 +200,9 @@ def told(sign: str, differences: np.ndarray, claim: claims.Claim | None, number:
     return AGREES if low > 0 else DIFFERS if high < 0 else OPEN
 
 
-def judged(text: str, look: Look) -> tuple[str, list[Outcome]]:
+def judged(text: str, look: Look, exact: bool = False) -> tuple[str, list[Outcome]]:
     """The verdict on a claim: it agrees if each comparison does, and differs if one does."""
     every = comparisons(text)
-    outcomes = [compared(one, look, len(every)) for one in every]
+    outcomes = [compared(one, look, len(every), exact) for one in every]
     verdicts = {one.verdict for one in outcomes}
     return (DIFFERS if DIFFERS in verdicts else OPEN if OPEN in verdicts else AGREES), outcomes

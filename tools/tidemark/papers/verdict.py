@@ -1,9 +1,10 @@
 """Verdicts: what the runs say about a figure of a paper.
 
-agrees          each comparison of the claim holds, with the interval of the ratio on the claimed side of 1
+agrees          each comparison of the claim holds, with the interval of the ratio on the claimed side of 1; of an
+                exact claim, in each run
 differs         one holds the other way round
 cannot be told  an interval contains 1, or there are too few replicates
-not here        it cannot be measured on this machine, and why
+not here        it cannot be measured on this machine, or its claim is not at hand, and why
 not run         it could be, but there are no results
 """
 
@@ -95,8 +96,8 @@ def judge(paper: Paper, figure: Figure, folder: Path = stored.RESULTS) -> Judged
         for plan in (figure.plan, figure.without_plan or figure.plan)
     )
     try:
-        verdict, outcomes = predicate.judged(figure.claim, look)
-        without, more = predicate.judged(figure.without, other) if figure.without else ("", [])
+        verdict, outcomes = predicate.judged(figure.claim, look, figure.exact)
+        without, more = predicate.judged(figure.without, other, figure.exact) if figure.without else ("", [])
     except LabError as error:
         raise LabError(f"{paper.name}, figure {figure.id}: {error}") from None
     return Judged(figure, verdict, outcomes, without, more)

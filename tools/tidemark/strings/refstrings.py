@@ -45,7 +45,7 @@ SYNTAX = (
     'page numbers ("1 2 3 4 1 2 5", "1-9 3"; with a letter, "l3" only loads; of a file, "f3" loads, "F3" stores, "x3" '
     'fetches text where it is mapped, "r3" and "w3" read and write), a file of them, a trace (.tmt, or the folder of '
     "`tidemark trace record`), the name of a standard string, or KIND:PAGES[,refs=N][,seed=S] with a kind of loop, "
-    "random, zipf, scan, phases, correlated"
+    "random, zipf, scan, phases, correlated, pools"
 )
 
 
@@ -237,6 +237,16 @@ def correlated(pages: int, references: int, rng: np.random.Generator) -> np.ndar
     return np.repeat(page, 4)[order][:references]
 
 
+def pools(pages: int, references: int, rng: np.random.Generator) -> np.ndarray:
+    """Two pools in turn, an index of 1 page in 101 and its records, each at random: a page of the index is used 100
+    times as often as a record, but not much more recently (O'Neil, O'Neil and Weikum, section 4.1).
+    """
+    index = max(1, pages // 101)
+    string = rng.integers(0, index, references)
+    string[1::2] = rng.integers(index, max(index + 1, pages), references // 2)
+    return string
+
+
 KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "loop": loop,
     "random": uniform,
@@ -244,6 +254,7 @@ KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "scan": scan,
     "phases": phases,
     "correlated": correlated,
+    "pools": pools,
 }
 
 
