@@ -25,6 +25,7 @@ COMMANDS = (
         "bound",
         "sweep",
         "curves",
+        "pagetables",
         "report",
         "profile",
         "alloc",

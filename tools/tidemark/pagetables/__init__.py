@@ -1,0 +1,1 @@
+"""Page tables and TLBs of several designs, under the references of a trace."""
