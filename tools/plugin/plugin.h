@@ -192,7 +192,7 @@ struct mode {
 };
 
 extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode,
-	place_mode, past_mode, frames_mode, alloc_mode;
+	place_mode, past_mode, frames_mode, alloc_mode, holds_mode;
 
 #pragma GCC visibility pop
 

@@ -18,24 +18,10 @@ from tidemark import errors
 
 # In the order of the help. The module of each has a function of the same name, or `app`, a group of commands.
 COMMANDS = (
-    *(
-        "run",
-        "rerun",
-        "min",
-        "bound",
-        "sweep",
-        "curves",
-        "pagetables",
-        "report",
-        "profile",
-        "alloc",
-        "export",
-        "gdb",
-        "watch",
-        "race",
-    ),
-    *("procs", "sim", "compare", "worst", "evaluate", "paper", "lab", "grade", "grade-class", "export-grade"),
-    *("hand-in", "rubric", "class-stats", "export-jplag", "board", "release", "trace", "quiz"),
+    *("run", "rerun", "min", "bound", "sweep", "curves", "pagetables", "report", "profile", "alloc", "contention"),
+    *("export", "gdb", "watch", "race", "procs", "sim", "compare", "worst", "evaluate", "paper", "lab", "grade"),
+    *("grade-class", "export-grade", "hand-in", "rubric", "class-stats", "export-jplag", "board", "release"),
+    *("trace", "quiz"),
 )
 MARKUP: Literal["markdown"] = "markdown"
 

@@ -1,0 +1,1 @@
+"""How long processors would wait for the zone's lock, if there were several."""
