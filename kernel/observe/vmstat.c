@@ -71,6 +71,7 @@ static void meminfo_show(struct seq_file *m)
 	kib(m, "Shmem:", cache_nr_shmem);
 	kib(m, "Slab:", slab_nr_pages());
 	kib(m, "PageTables:", tables);
+	kib(m, "Hugetlb:", huge_nr_pages);
 	kib(m, "KernelStack:", nr_tasks() * (KERNEL_STACK_SIZE / PAGE_SIZE));
 	kib(m, "Writeback:", reclaim_nr_swapping() + cache_nr_writeback);
 	kib(m, "SwapTotal:", swap_nr_usable);

@@ -87,7 +87,7 @@ static bool is_resident(const struct vm_area_struct *vma, u32 addr)
 
 	if (pte && pte_is_swap(*pte))
 		return swap_cached(pte_swap_slot(*pte));
-	if (pte && !pte_none(*pte))
+	if ((pte && !pte_none(*pte)) || vma->flags & VM_HUGE)
 		return true;
 	return vma->inode &&
 	       cache_is_resident(vma->inode, vma->pgoff + ((addr - vma->start) >> PAGE_SHIFT));

@@ -107,6 +107,7 @@ def test_entry_is_decoded(value: int, kind: str, bits: str) -> None:
 
 def test_walk_over_both_levels() -> None:
     memory = {0xC0005000 + 4 * 32: 0x7027, 0xC0007000 + 4 * 0x53: 0x281067, 0xC0005000 + 4 * 768: 0x1E3}
+    memory |= {0xC0005000 + 4 * 500: 0x8000E7, 0xC0005000 + 4 * 501: 0xC000E4}  # 4 MiB pages; PROT_NONE
 
     def fetch(address: int, length: int) -> bytes:
         return b"".join(memory.get(address + at, 0).to_bytes(4, "little") for at in range(0, length, 4))
@@ -115,6 +116,9 @@ def test_walk_over_both_levels() -> None:
     assert entry.walk(Memory(fetch), 0xC0005000, 0x8054000).frame is None
     assert entry.walk(Memory(fetch), 0xC0005000, 0x9000000).entry is None
     assert entry.walk(Memory(fetch), 0xC0005000, 0xC0123456).frame == 0x123
+    assert entry.walk(Memory(fetch), 0xC0005000, 500 << 22 | 0x5678).frame == 0x805
+    closed = entry.walk(Memory(fetch), 0xC0005000, 501 << 22 | 0x5678)
+    assert closed.frame == 0xC05 and closed.large and entry.Entry(closed.directory).bits() == "NOACCESS US A D"
 
 
 def test_structure_is_read_across_a_page_border() -> None:

@@ -21,8 +21,9 @@ from test_policies import POLICIES
 from tidemark.machine import qemu
 
 LINKS = "fstools=chmod,mount,umount"
-PLAIN = ["fork", "exec", "mmap", "ramfs", "tmpfs", "shm", "pipe", "proc", "descriptors"]
+PLAIN = ["fork", "exec", "mmap", "huge", "ramfs", "tmpfs", "shm", "pipe", "proc", "descriptors"]
 ON_EXT2 = ["ext2", "kept", "mapped", "moves", "direct"]
+LARGE: dict[str, dict[str, Any]] = {"huge": {"mem": "64M"}}  # for blocks of 4 MiB
 SWAPPING: dict[str, dict[str, Any]] = {"swap": {"frames": 60}, "pressure": {"frames": 60}, "shmswap": {"mem": "4M"}}
 # test_hostile tests what a disk that fails for good does to a file system.
 CASES = [
@@ -75,7 +76,13 @@ def disk_for(case: str, folder: Path) -> Path | None:
 def try_all(case: str, kind: str, programs: Path, folder: Path, *, last: int = 2000, **more: Any) -> Result:
     """Tries each N up to `last`, or until nothing is left to fail, in one boot; checks the disk afterwards."""
     disk = disk_for(case, folder)
-    settings = {"mem": "16M", "swap": "sim:ssd,size=16M", "timeout": 900, "image": programs, **SWAPPING.get(case, {})}
+    settings = {
+        "mem": "16M",
+        "swap": "sim:ssd,size=16M",
+        "timeout": 900,
+        "image": programs,
+        **(LARGE | SWAPPING).get(case, {}),
+    }
     slack = "-s 8 " if more.get("vm") else ""  # any page of init may be evicted
     command = f"nth {slack}{kind} 1 {last} calls {case}"
     more = {"disk": disk, "disk_kind": "sim:ssd" if disk else None, "cmdline": "slab_poison=1", **settings, **more}

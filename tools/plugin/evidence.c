@@ -59,7 +59,7 @@ static void note_tables(void)
 
 	read_memory(KERNEL_BASE + current_cr3, entries, sizeof(entries));
 	for (size_t i = 0; i < KERNEL_BASE >> 22; i++)
-		nr += entries[i] & PRESENT;
+		nr += (entries[i] & (PRESENT | LARGE)) == PRESENT;
 	if (nr == known[record_space])
 		return;
 	known[record_space] = nr;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #define PRESENT (1u << 0) /* in an entry of a page table */
+#define LARGE (1u << 7)   /* in an entry of a directory: a page of 4 MiB */
 enum { NR_FRAMES = 1 << 20, PER_TABLE = 1024, PAGE_BYTES = 64, LAST_PAGE = (1 << 20) - 1 };
 enum { PAGE_FLAGS = 0, PAGE_INODE = 20 }; /* offsets in mm/page.h */
 enum { FILE_INODE = 0, INODE_STORE = 156 }; /* offsets in fs/vfs.h */
@@ -75,7 +76,7 @@ static uint32_t read_entry(uint32_t table, uint32_t index)
 {
 	uint32_t entry = read_word(KERNEL_BASE + table + index % PER_TABLE * 4);
 
-	return entry & PRESENT ? entry & ~(PAGE_SIZE - 1) : 0;
+	return (entry & (PRESENT | LARGE)) == PRESENT ? entry & ~(PAGE_SIZE - 1) : 0;
 }
 
 uint64_t files_frame_of_page(uint32_t page)

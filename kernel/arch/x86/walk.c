@@ -12,8 +12,7 @@
  * uses a few regions far apart: text and heap, mappings, stack. So a table is allocated when an
  * entry in it is first needed, and freed when the range that it maps is empty again.
  *
- * A directory entry is empty, or refers to a table, or is a 4 MiB page (PTE_PS; the kernel's half
- * only). It grants all rights to its table: each page's own entry narrows them. New tables hold
+ * A directory entry is empty, or refers to a table, or is a 4 MiB page (PTE_PS; large.c). It grants all rights to its table: each page's own entry narrows them. New tables hold
  * only empty entries. The CPU never keeps those in its TLB, so a new table needs no flush, but a
  * freed table does.
  *
@@ -39,7 +38,7 @@ static pte_t *entry_in(pgd_t dir, u32 va)
 
 bool pgd_has_table(pgd_t *pgd, u32 va)
 {
-	return pgd_entry(pgd, va)->v & PTE_P;
+	return (pgd_entry(pgd, va)->v & (PTE_P | PTE_PS)) == PTE_P;
 }
 
 pte_t *pte_lookup(pgd_t *pgd, u32 va)

@@ -134,8 +134,29 @@ KTEST(mmu, new_directory_has_the_kernel_only)
 	if (!pgd)
 		return ktap_skip("no memory for a directory");
 	EXPECT(!pgd_has_table(pgd, 0) && !pgd_has_table(pgd, TASK_SIZE - 1));
-	EXPECT(pgd_has_table(pgd, KERNEL_BASE) && pgd_has_table(pgd, VMALLOC_END - 1));
+	EXPECT(pgd[KERNEL_BASE / TABLE_SPAN].v == kernel_pgd[KERNEL_BASE / TABLE_SPAN].v);
+	EXPECT(pgd_has_table(pgd, VMALLOC_END - 1));
 	EXPECT(pte_lookup(pgd, 0x400000) == NULL);
+	pgd_destroy(pgd);
+}
+
+KTEST(mmu, large_page_has_no_table)
+{
+	pgd_t *pgd = pgd_create();
+
+	if (!pgd)
+		return ktap_skip("no memory for a directory");
+	EXPECT(!pgd_large_pfn(pgd, TABLE_SPAN));
+	pgd_set_large(pgd, TABLE_SPAN, 3 * PTRS_PER_PTE, true, false);
+	EXPECT(!pgd_has_table(pgd, TABLE_SPAN) && !pte_lookup(pgd, TABLE_SPAN));
+	EXPECT_EQ(pgd_large_pfn(pgd, 2 * TABLE_SPAN - 1), 3 * PTRS_PER_PTE);
+	EXPECT(pgd_large_allows(pgd, TABLE_SPAN, false) &&
+	       !pgd_large_allows(pgd, TABLE_SPAN, true));
+	pgd_set_large(pgd, TABLE_SPAN, 3 * PTRS_PER_PTE, false, true);
+	EXPECT(!pgd_large_allows(pgd, TABLE_SPAN, false));
+	EXPECT_EQ(pgd_large_pfn(pgd, TABLE_SPAN), 3 * PTRS_PER_PTE);
+	pgd_clear_large(pgd, TABLE_SPAN);
+	EXPECT(!pgd_large_pfn(pgd, TABLE_SPAN) && !pgd[1].v);
 	pgd_destroy(pgd);
 }
 

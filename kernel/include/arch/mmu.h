@@ -85,6 +85,15 @@ u32 pgd_free_tables(pgd_t *pgd, u32 start, u32 end);
 /* Returns true if [va, va + 4 MiB) has a page table. */
 bool pgd_has_table(pgd_t *pgd, u32 va);
 
+/* 4 MiB pages of the user half; pte_lookup returns NULL there. The first frame of the page that contains va, or 0. */
+u32 pgd_large_pfn(pgd_t *pgd, u32 va);
+/* Returns true if a 4 MiB page contains va and permits the access. */
+bool pgd_large_allows(pgd_t *pgd, u32 va, bool write);
+/* Maps frames pfn to pfn + 1023 at va, or changes the rights there; both are 4 MiB aligned, and there is no page table. */
+void pgd_set_large(pgd_t *pgd, u32 va, u32 pfn, bool read, bool write);
+/* Empties the entry. The caller flushes the TLB. */
+void pgd_clear_large(pgd_t *pgd, u32 va);
+
 /* Makes pgd the CPU's page directory. */
 void mmu_switch(pgd_t *pgd);
 extern pgd_t *mmu_current; /* the one the CPU uses now */

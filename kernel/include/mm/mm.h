@@ -31,6 +31,8 @@ struct vm_area_struct;
 #define VM_SEQ_READ 128u /* madvise(MADV_SEQUENTIAL): more read-ahead, for files */
 #define VM_NOWRITE 256u  /* shared mapping of a file opened read-only: never writable */
 
+#define VM_HUGE 512u     /* MAP_HUGETLB: whole pages of 4 MiB (mm/space/huge.c) */
+
 #define STACK_LIMIT (8u << 20) /* RLIMIT_STACK of init */
 
 /* How the pages of a region are obtained. */
@@ -105,6 +107,8 @@ extern u32 max_map_count; /* maximum number of regions of an address space */
 extern u32 vm_committed;
 u32 vm_commit_limit(void);
 
+extern u32 huge_nr_pages; /* frames of all huge pages (mm/space/huge.c) */
+
 extern struct list_head mm_list; /* every user address space */
 #define for_each_mm(m) list_for_each_entry(m, &mm_list, all)
 
@@ -132,6 +136,8 @@ void mm_destroy(struct mm_struct *mm);
 #define MAP_GROWSDOWN 0x100
 #define MAP_LOCKED 0x2000
 #define MAP_POPULATE 0x8000
+#define MAP_HUGETLB 0x40000
+#define MAP_HUGE_SIZE(flags) ((flags) >> 26 & 31) /* log2 of the page's bytes; 0: the default */
 #define MAP_FIXED_NOREPLACE 0x100000
 #define MAP_NOWRITE 0x80000000u /* not a flag of the system call: sets VM_NOWRITE */
 long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struct inode *inode,

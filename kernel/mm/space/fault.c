@@ -272,6 +272,8 @@ static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
 
 	if (!vma || (vma->start > addr && !grow_stack(vma, addr)) || !allowed(vma, fault))
 		return -EFAULT;
+	if (vma->flags & VM_HUGE)
+		return 0; /* it is mapped; a page that mlock or direct I/O wants */
 	f.pte = pte_alloc(mm->pgd, f.addr, &mm->count.ptes);
 	if (!f.pte)
 		return -ENOMEM;
@@ -308,7 +310,9 @@ static struct page *page_there(struct mm_struct *mm, u32 addr, bool write)
 {
 	pte_t *pte = pte_lookup(mm->pgd, addr);
 
-	if (!pte || !pte_present(*pte) || (write && !pte_write(*pte)))
+	if (!pte)
+		return huge_page_at(mm, addr, write);
+	if (!pte_present(*pte) || (write && !pte_write(*pte)))
 		return NULL;
 	*pte = pte_mkyoung(*pte);
 	return pfn_page(pte_pfn(*pte));

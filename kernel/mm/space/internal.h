@@ -15,7 +15,7 @@ struct vm_area_struct *vma_prev(struct vm_area_struct *vma);
 struct vm_area_struct *vma_next(struct vm_area_struct *vma);
 /* Merges vma with neighbours that exactly continue it. Returns the region that contains it afterwards. */
 struct vm_area_struct *vma_merge(struct vm_area_struct *vma);
-/* Splits the region that contains addr, so that addr is a border. Returns 0 or -ENOMEM. */
+/* Splits the region that contains addr, so that addr is a border. Returns 0, -ENOMEM, or -EINVAL inside a huge page. */
 int vma_split_at(struct mm_struct *mm, u32 addr);
 extern u32 legacy_va_layout; /* of new address spaces: mmap takes the lowest hole */
 /* Returns the address of a free range of len bytes, or 0. */
@@ -89,6 +89,16 @@ static inline u32 table_end(u32 addr, u32 end)
 /* mlock.c: page_pin takes a page from the policy; page_unpin gives it back if no region locks it. */
 void page_pin(struct page *page);
 void page_unpin(struct page *page);
+
+/* huge.c: pages of 4 MiB; borders are multiples of TABLE_SPAN. Allocates and maps the whole region: 0 or -ENOMEM. */
+int huge_map(struct vm_area_struct *vma);
+void huge_unmap(struct vm_area_struct *vma, u32 start, u32 end);
+/* Copies the region's pages for child, which has the same region: 0, or -ENOMEM after some pages. */
+int huge_copy(struct mm_struct *child, struct vm_area_struct *vma);
+/* Gives the pages the rights of the region. */
+void huge_protect(struct vm_area_struct *vma, u32 start, u32 end);
+/* The frame of a huge page at addr, or NULL if there is none that permits the access. */
+struct page *huge_page_at(struct mm_struct *mm, u32 addr, bool write);
 
 /* filemap.c */
 extern const struct vm_operations file_vm_ops;

@@ -185,7 +185,7 @@ static int advise_region(struct vm_area_struct *vma, u32 start, u32 end, int adv
 	}
 	if (advice != MADV_DONTNEED)
 		return 0;
-	if (vma->flags & VM_LOCKED)
+	if (vma->flags & (VM_LOCKED | VM_HUGE))
 		return -EINVAL;
 	tell_policy(vma, start, end, VM_TOUCH_DONTNEED);
 	unmap_range(vma, start, end);

@@ -111,7 +111,7 @@ static int copy_region(struct mm_struct *child, struct vm_area_struct *vma)
 		return -ENOMEM;
 	vma_set_moved(copy, vma->moved);
 	vma_insert(copy);
-	return copy_range(child, vma);
+	return vma->flags & VM_HUGE ? huge_copy(child, vma) : copy_range(child, vma);
 }
 
 static void copy_layout(struct mm_struct *to, const struct mm_struct *from)

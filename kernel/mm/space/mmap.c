@@ -28,6 +28,8 @@ u32 prot_to_vm(u32 prot, u32 flags)
 		vm |= VM_LOCKED;
 	if (flags & MAP_NOWRITE)
 		vm |= VM_NOWRITE;
+	if (flags & MAP_HUGETLB)
+		vm |= VM_HUGE;
 	return vm;
 }
 
@@ -59,15 +61,29 @@ int unmap_locked(struct mm_struct *mm, u32 start, u32 end)
 	return 0;
 }
 
+/* The bytes of the pages of a mapping: its length is a multiple of them, and its address, too. */
+static u32 page_bytes(u32 flags)
+{
+	return flags & MAP_HUGETLB ? TABLE_SPAN : PAGE_SIZE;
+}
+
+static bool huge_ok(u32 flags, struct inode *inode)
+{
+	return !inode && !(flags & MAP_GROWSDOWN) &&
+	       (!MAP_HUGE_SIZE(flags) || 1u << MAP_HUGE_SIZE(flags) == TABLE_SPAN);
+}
+
 static int check_mmap(u32 addr, u32 len, u32 flags, struct inode *inode, u32 pgoff)
 {
 	u32 type = flags & (MAP_SHARED | MAP_PRIVATE);
 
 	if (!len || (type != MAP_SHARED && type != MAP_PRIVATE))
 		return -EINVAL;
-	if (flags & MAP_FIXED && addr & ~PAGE_MASK)
+	if (flags & MAP_FIXED && addr % page_bytes(flags))
 		return -EINVAL;
-	if (flags & MAP_FIXED && !range_ok(addr, PAGE_ALIGN(len)))
+	if (flags & MAP_HUGETLB && !huge_ok(flags, inode))
+		return -EINVAL;
+	if (flags & MAP_FIXED && !range_ok(addr, ALIGN_UP(len, page_bytes(flags))))
 		return addr < PAGE_SIZE ? -EPERM : -ENOMEM;
 	if (!inode)
 		return type == MAP_SHARED ? -ENODEV : 0;
@@ -79,11 +95,12 @@ static int check_mmap(u32 addr, u32 len, u32 flags, struct inode *inode, u32 pgo
 /* Returns the address to map at: a fixed one; the requested one if it is free; otherwise any free range. */
 static long choose_address(struct mm_struct *mm, u32 addr, u32 len, u32 flags)
 {
+	u32 unit = page_bytes(flags);
 	struct vm_area_struct *vma;
 
 	if (flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE))
 		return addr;
-	addr &= PAGE_MASK;
+	addr = ALIGN_DOWN(addr, unit);
 	if (range_ok(addr, len)) {
 		vma = vma_find(mm, addr);
 		if (!vma || vma->start >= addr + len)
@@ -91,8 +108,27 @@ static long choose_address(struct mm_struct *mm, u32 addr, u32 len, u32 flags)
 	}
 	if (flags & MAP_FIXED_NOREPLACE)
 		return -EEXIST;
-	addr = vma_find_hole(mm, len);
-	return addr ? (long)addr : -ENOMEM;
+	addr = vma_find_hole(mm, len + unit - PAGE_SIZE);
+	return addr ? (long)ALIGN_UP(addr, unit) : -ENOMEM;
+}
+
+/* Adds a region to the free range. Returns NULL if out of memory. */
+static struct vm_area_struct *add_region(struct mm_struct *mm, u32 at, u32 len, u32 vm,
+					 struct inode *inode, u32 pgoff)
+{
+	struct vm_area_struct *vma = NULL;
+
+	if (may_promise(vm, len))
+		vma = vma_new(mm, at, at + len, vm, inode, pgoff);
+	if (!vma)
+		return NULL;
+	vma_insert(vma);
+	if (vm & VM_HUGE && huge_map(vma)) {
+		vma_remove(vma);
+		vma_free(vma);
+		return NULL;
+	}
+	return vma_merge(vma);
 }
 
 long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struct inode *inode,
@@ -105,9 +141,9 @@ long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struc
 
 	if (err)
 		return err;
-	if (len > TASK_SIZE - 2 * PAGE_SIZE)
+	if (len > TASK_SIZE - 2 * page_bytes(flags))
 		return -ENOMEM;
-	len = PAGE_ALIGN(len);
+	len = ALIGN_UP(len, page_bytes(flags));
 	mutex_lock(&mm->lock);
 	at = mm->map_count < max_map_count ? choose_address(mm, addr, len, flags) : -ENOMEM;
 	if (at < 0 && at > -4096)
@@ -119,11 +155,9 @@ long do_mmap(struct mm_struct *mm, u32 addr, u32 len, u32 prot, u32 flags, struc
 	}
 	vm = prot_to_vm(prot, flags) | mm->def_flags;
 	err = -ENOMEM;
-	vma = may_promise(vm, len) ? vma_new(mm, at, at + len, vm, inode, pgoff) : NULL;
+	vma = add_region(mm, at, len, vm, inode, pgoff);
 	if (!vma)
 		goto fail;
-	vma_insert(vma);
-	vma = vma_merge(vma);
 	mutex_unlock(&mm->lock);
 	if (vma->flags & VM_LOCKED || flags & MAP_POPULATE)
 		mm_populate(mm, at, at + len);

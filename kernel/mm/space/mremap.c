@@ -207,6 +207,8 @@ long do_mremap(struct mm_struct *mm, u32 addr, u32 old_len, u32 new_len, u32 fla
 	locked = vma && vma->flags & VM_LOCKED;
 	if (!vma || vma->start > addr)
 		ret = -EFAULT;
+	else if (vma->flags & VM_HUGE)
+		ret = -EINVAL;
 	else if (flags & MREMAP_FIXED)
 		ret = move_to(mm, addr, old_len, new_len, new_addr);
 	else if (new_len > old_len)

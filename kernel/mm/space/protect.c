@@ -78,6 +78,10 @@ static void protect_range(struct vm_area_struct *vma, u32 start, u32 end)
 {
 	struct mm_struct *mm = vma->mm;
 
+	if (vma->flags & VM_HUGE) {
+		huge_protect(vma, start, end);
+		return;
+	}
 	for (u32 next; start != end; start = next) {
 		pte_t *pte;
 

@@ -104,6 +104,10 @@ void zap_range(struct vm_area_struct *vma, u32 start, u32 end, struct tally *t)
 {
 	pgd_t *pgd = vma->mm->pgd;
 
+	if (vma->flags & VM_HUGE) {
+		huge_unmap(vma, start, end);
+		return;
+	}
 	for (u32 next; start != end; start = next) {
 		next = table_end(start, end);
 		if (pgd_has_table(pgd, start))

@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void count_pages(struct vm_area_str
 		c->locked_vm += n;
 	if (promised)
 		vm_committed += n;
-	if (promised || !vma->inode) {
+	if ((promised || !vma->inode) && !(vma->flags & VM_HUGE)) {
 		c->demand += n;
 		demand_sum += vma->mm->task ? n : 0;
 	}
@@ -237,6 +237,8 @@ int vma_split_at(struct mm_struct *mm, u32 addr)
 
 	if (!vma || vma->start >= addr)
 		return 0;
+	if (vma->flags & VM_HUGE && addr % TABLE_SPAN)
+		return -EINVAL;
 	if (mm->map_count >= max_map_count)
 		return -ENOMEM;
 	end = vma->end;

@@ -43,11 +43,12 @@ MISSING(files_grow) NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) 
 NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
 MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
-/* Swap files and swapoff, pinned memory, memory of many pages. */
+/* Swap files and swapoff, pinned memory, memory of many pages, pages of 4 MiB. */
 bool swap_leaving, frames_files;
-u32 cache_nr_shmem, swap_nr_files, jitter;
+u32 huge_nr_pages, cache_nr_shmem, swap_nr_files, jitter;
 u64 future_at;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
+MISSING(huge_map) NONE(huge_unmap) MISSING(huge_copy) NONE(huge_protect) NONE(huge_page_at)
 NONE(vpn_in_owner) NONE(future_check) NONE(bootmem_future)
 
 /* Guards, turns for starving processes, checks of trees, limits of hooks, jitter, tests in the kernel. */

@@ -88,8 +88,8 @@ class Walked:
 
     @property
     def large(self) -> bool:
-        """Is the address part of a 4 MiB page?"""
-        return self.directory & (PTE_P | PTE_PS) == PTE_P | PTE_PS
+        """Is the address part of a 4 MiB page? It may be one that permits no access (without PTE_P)."""
+        return bool(self.directory & PTE_PS)
 
     @property
     def frame(self) -> int | None:

@@ -35,6 +35,10 @@ void exec_in_child(const char *path);
 void names(void);
 void remove_names(void);
 
+/* huge.c */
+void do_huge(void);
+void do_hugedirect(void);
+
 /* disk.c */
 void do_ext2(void);
 void do_kept(void);

@@ -315,6 +315,8 @@ static const struct {
 	{ "fork", do_fork },
 	{ "exec", do_exec },
 	{ "mmap", do_mmap },
+	{ "huge", do_huge },
+	{ "hugedirect", do_hugedirect },
 	{ "ramfs", do_ramfs },
 	{ "tmpfs", do_tmpfs },
 	{ "shm", do_shm },
