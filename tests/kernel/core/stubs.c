@@ -21,10 +21,9 @@
 
 /* clang-format off */
 /* Backtraces, watchdog, time that stands still, pressure stall information, handlers of signals. */
-NONE(backtrace) NONE(backtrace_regs) NONE(print_regs)
-NONE(watchdog_init) NONE(watchdog_feed) NONE(watchdog_pause) NONE(watchdog_waits_again)
-NONE(still_timer_interrupt) NONE(psi_init) NONE(psi_task_changed) NONE(loadavg_init)
-MISSING(thread_push_signal) NONE(alarm_restart)
+NONE(backtrace) NONE(backtrace_regs) NONE(print_regs) NONE(watchdog_init)
+NONE(watchdog_feed) NONE(watchdog_pause) NONE(watchdog_waits_again) NONE(still_timer_interrupt)
+NONE(psi_init) NONE(psi_task_changed) NONE(loadavg_init) MISSING(thread_push_signal) NONE(alarm_restart)
 
 /* Keyboard, screen, disks for files. */
 NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find)
@@ -43,13 +42,13 @@ MISSING(files_grow) NONE(locks_release) NONE(fcntl_is_lock) MISSING(fcntl_lock) 
 NONE(inode_runs) NONE(fsize_check) NONE(limit_forbids) NONE(limit_forbids_brk) MISSING(vfs_truncate)
 MISSING(vfs_shmem_create) NONE(shmem_drop) NONE(shmem_evict)
 
-/* Swap files and swapoff, pinned memory, memory of many pages, pages of 4 MiB. */
+/* Swap files and swapoff, pinned memory, memory of many pages, pages of 4 MiB, killing for memory. */
 bool swap_leaving, frames_files;
 u32 huge_nr_pages, cache_nr_shmem, swap_nr_files, jitter;
 u64 future_at;
 NONE(swap_file_sector) NONE(vzalloc) NONE(vfree) NONE(page_pin) NONE(page_unpin) NONE(mm_populate)
 MISSING(huge_map) NONE(huge_unmap) MISSING(huge_copy) NONE(huge_protect) NONE(huge_page_at)
-NONE(vpn_in_owner) NONE(future_check) NONE(bootmem_future)
+NONE(vpn_in_owner) NONE(future_check) NONE(bootmem_future) NONE(out_of_memory) NONE(init_lacks_memory)
 
 /* Guards, turns for starving processes, checks of trees, limits of hooks, jitter, tests in the kernel. */
 NONE(guard_register_params) NONE(guard_init) NONE(guard_call_may_run) NONE(guard_call_ticks)
