@@ -61,7 +61,7 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     "walk_shifts": (
         ("return pgd + va / TABLE_SPAN;", "return &pgd[va >> 22];"),
         ("+ va / PAGE_SIZE % PTRS_PER_PTE", "+ ((va >> 12) & 1023)"),
-        ("pgd_entry(pgd, va)->v & PTE_P;", "(pgd[va >> 22].v & PTE_P) != 0;"),
+        ("(pgd_entry(pgd, va)->v & (PTE_P | PTE_PS)) == PTE_P;", "(pgd[va >> 22].v & PTE_P) != 0;"),
     ),
     "walk_downwards": (
         (

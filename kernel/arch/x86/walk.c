@@ -12,9 +12,9 @@
  * uses a few regions far apart: text and heap, mappings, stack. So a table is allocated when an
  * entry in it is first needed, and freed when the range that it maps is empty again.
  *
- * A directory entry is empty, or refers to a table, or is a 4 MiB page (PTE_PS; large.c). It grants all rights to its table: each page's own entry narrows them. New tables hold
- * only empty entries. The CPU never keeps those in its TLB, so a new table needs no flush, but a
- * freed table does.
+ * A directory entry is empty, or refers to a table, or is a 4 MiB page (PTE_PS; large.c). It grants
+ * all rights to its table: each page's own entry narrows them. New tables hold only empty entries.
+ * The CPU never keeps those in its TLB, so a new table needs no flush, but a freed table does.
  *
  * No locks: code that changes the user half of a directory holds the mm->lock of its address space,
  * or the last reference to it.
