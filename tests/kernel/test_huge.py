@@ -42,6 +42,14 @@ def test_memory_is_counted_and_all_given_back() -> None:
     ran.check_lines(["^R hog .*corrupt=0"])
 
 
+def test_locking_a_huge_page_faults_nothing_in() -> None:
+    """It is there already: a fault for each of its 1,024 frames would be work, and a count, of nothing."""
+    ran = boot("sh -c 'hog --huge 4096 1; hog --huge --lock 4096 1'", mem="32M", telemetry=True)
+    sound(ran, 0)
+    plain, locked = (one["minflt"] for one in ran.telemetry if one["ev"] == "exit" and one["comm"] == "hog")
+    assert locked <= plain + 2
+
+
 def test_no_block_of_4_mib_is_enomem_and_changes_nothing() -> None:
     ran = boot(f"sh -c '{SHOW}; hog 100000 1 --huge || echo refused; {SHOW}; hog 4096 1 --huge'", mem="64M")
     sound(ran, 2)

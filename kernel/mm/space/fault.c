@@ -273,7 +273,7 @@ static int fault_locked(struct mm_struct *mm, u32 addr, u32 fault, bool *major)
 	if (!vma || (vma->start > addr && !grow_stack(vma, addr)) || !allowed(vma, fault))
 		return -EFAULT;
 	if (vma->flags & VM_HUGE)
-		return 0; /* it is mapped; a page that mlock or direct I/O wants */
+		return 0; /* it is mapped already */
 	f.pte = pte_alloc(mm->pgd, f.addr, &mm->count.ptes);
 	if (!f.pte)
 		return -ENOMEM;

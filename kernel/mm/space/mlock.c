@@ -50,15 +50,18 @@ void page_unpin(struct page *page)
 		policy_call_insert(page, page->owner, VM_IN_ADOPT, page_id_of(page));
 }
 
-/* Returns the flags of the first readable region at or above *addr and moves *addr into it; 0 if none. */
-static u32 next_readable(struct mm_struct *mm, u32 *addr)
+/*
+ * Returns the flags of the first region at or above *addr whose pages can be faulted in, and moves
+ * *addr into it; 0 if there is none.
+ */
+static u32 next_to_populate(struct mm_struct *mm, u32 *addr)
 {
 	struct vm_area_struct *vma;
 	u32 flags = 0;
 
 	mutex_lock(&mm->lock);
 	vma = vma_find(mm, *addr);
-	while (vma && !(vma->flags & VM_READ))
+	while (vma && (!(vma->flags & VM_READ) || vma->flags & VM_HUGE))
 		vma = vma_next(vma);
 	if (vma) {
 		*addr = MAX(*addr, vma->start);
@@ -72,7 +75,7 @@ int mm_populate(struct mm_struct *mm, u32 start, u32 end)
 {
 	u32 flags;
 
-	for (u32 addr = start; (flags = next_readable(mm, &addr)) && addr < end;
+	for (u32 addr = start; (flags = next_to_populate(mm, &addr)) && addr < end;
 	     addr += PAGE_SIZE) {
 		int err = handle_mm_fault(mm, addr, flags & VM_WRITE ? FAULT_WRITE : 0);
 
