@@ -37,7 +37,7 @@ def test_order_and_verdicts_of_a_place() -> None:
 
 def test_answer_in_words() -> None:
     said = ranking.answer(ranking.places(sweep(10, ("a", "b"))), ideal=False)
-    assert said.startswith("Best or level with the best at most of 2 places: ws (2), wsclock (2). ")
+    assert said.startswith("Of 2 places, best or level with the best most often: ws (2), wsclock (2). ")
     assert "a: ws is quickest, 1.11 s; level with it: wsclock; slower: 2, most of all 2q, ×20 (×20 to ×20). b: " in said
     assert "ws is quickest, 1.11 times its ideal" in ranking.answer(ranking.places(sweep(10)), ideal=True)
 

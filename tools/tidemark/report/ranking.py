@@ -106,7 +106,9 @@ def answer(found: Sequence[Place], ideal: bool) -> str:
     """The whole sweep in words: who is best, or level with the best, at how many places; then each place."""
     good = Counter(name for one in found for name in [one.rows[0].name, *one.named(claims.IS_LEVEL)])
     most = [f"{name} ({count})" for name, count in good.most_common(3)]
-    said = f"Best or level with the best at most of {len(found)} places: {', '.join(most)}. " if len(found) > 1 else ""
+    said = (
+        f"Of {len(found)} places, best or level with the best most often: {', '.join(most)}. " if len(found) > 1 else ""
+    )
     few = next((row.claim.too_few for one in found for row in one.rows if row.claim and row.claim.too_few), "")
     said += f"There is {few}; the order is that of the medians. " if few else ""
     left_out = f" {len(found) - MOST_PLACES} more places are in the table." if len(found) > MOST_PLACES else ""
