@@ -90,7 +90,7 @@ def test_report_draws_the_map(run: Path, tmp_path: Path) -> None:
     assert (
         "Which processes took memory from which?" in text
         and "data-owners=" in text
-        and (tmp_path / "out/figures/frames-2q.svg").exists()
+        and (tmp_path / "out/figures/frames-2q.csv").exists()
     )
 
 

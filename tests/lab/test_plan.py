@@ -171,7 +171,7 @@ def test_arena_has_enough_replicates_for_all_its_contestants() -> None:
     """And for three of your own."""
     cells = [one for one in plan.read(plan.place(Path("arena"))).cells if plan.IDEAL not in one.variables]
     policies, replicates = ({one.variables[name] for one in cells} for name in ("vm", "replicate"))
-    assert claims.needed(claims.pairs_of(len(policies) + 3)) <= len(replicates)
+    assert claims.needed_of_best(len(policies) + 3) <= len(replicates)
 
 
 def test_arena_has_every_policy_and_every_guard() -> None:

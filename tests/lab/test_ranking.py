@@ -32,13 +32,15 @@ def test_order_and_verdicts_of_a_place() -> None:
     assert [row.verdict for row in one.rows] == ["best", claims.IS_LEVEL, claims.TOLD_APART, claims.TOLD_APART]
     assert all(median(a.values) <= median(b.values) for a, b in pairwise(one.rows))
     claim = one.rows[3].claim
-    assert claim and claim.ratio == pytest.approx(20) and claim.needed == claims.needed(claims.pairs_of(4))
+    assert claim and claim.ratio == pytest.approx(20) and claim.needed == claims.needed_of_best(4)
 
 
 def test_answer_in_words() -> None:
     said = ranking.answer(ranking.places(sweep(10, ("a", "b"))), ideal=False)
     assert said.startswith("Of 2 places, best or level with the best most often: ws (2), wsclock (2). ")
-    assert "a: ws is quickest, 1.11 s; level with it: wsclock; slower: 2, most of all 2q, ×20 (×20 to ×20). b: " in said
+    assert (
+        "a: ws is quickest, 1.11 s; level with it: wsclock; slower: 2, most of all 2q, ×20 (×20 to ×20).\nb: " in said
+    )
     assert "ws is quickest, 1.11 times its ideal" in ranking.answer(ranking.places(sweep(10)), ideal=True)
 
 
@@ -73,7 +75,7 @@ def test_picture_and_table_have_every_contestant(tmp_path: Path) -> None:
     panels = [axes for axes in figure.picture(one).axes if axes.get_visible()]
     assert len(panels) == ranking.MOST_PLACES
     assert [text.get_text() for text in panels[0].get_yticklabels()] == ["ws", "wsclock", "clock", "2q"]
-    assert "2 more places are in the table." in ranking.answer(found, ideal=False)
+    assert "2 more places are in ranking.csv." in ranking.answer(found, ideal=False)
 
 
 def test_report_opens_with_the_answer(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def test_policies_keep_their_colours_and_runs_of_one_differ_in_dash() -> None:
 
 
 def test_report_writes_page_figures_and_their_data(runs: list[Path], tmp_path: Path) -> None:
-    done = tidemark("report", *runs, "--out", "out", "--json", cwd=tmp_path)
+    done = tidemark("report", *runs, "--out", "out", "--json", "--pictures", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     files = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
@@ -226,6 +226,15 @@ def test_report_writes_page_figures_and_their_data(runs: list[Path], tmp_path: P
     assert sum(int(row["rss"]) for row in rows) == sum(
         p["rss"] for s in data.samples for p in s["procs"] if p["pid"] > 1
     )
+
+
+def test_only_pictures_without_a_chart_are_drawn_unless_all_are_wanted(runs: list[Path], tmp_path: Path) -> None:
+    folder.write(sources.gather(runs[:1]), tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out/figures").iterdir()}
+    assert {name for name in names if not name.endswith(".csv")} == {"space-time.svg"}
+    assert {"overview-2q.csv", "memory-2q.csv", "faults.csv"} <= names
+    page = (tmp_path / "out/report.html").read_text()
+    assert "figures/overview-2q.csv" in page and "figures/overview-2q.svg" not in page
 
 
 def test_numbers_of_the_page_are_those_of_the_csv(runs: list[Path], tmp_path: Path) -> None:
@@ -301,7 +310,7 @@ def test_run_that_cannot_be_read_is_a_note_beside_others(runs: list[Path], copy:
 def test_an_interrupted_run_is_drawn_and_marked(copy: Path, tmp_path: Path) -> None:
     set_meta(copy, state="interrupted", exit=None, reason="stopped before its end")
     edited(copy, lambda lines: [*lines[:-4], lines[-4][:20]])
-    done = tidemark("report", copy, "--out", "out", cwd=tmp_path)
+    done = tidemark("report", copy, "--out", "out", "--pictures", cwd=tmp_path)
     assert done.returncode == 0 and "interrupted: stopped before its end" in done.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "interrupted: stopped before its end" in page and "was interrupted" in page
@@ -326,8 +335,8 @@ def test_a_run_without_samples_has_tables_and_says_why(tmp_path: Path) -> None:
     assert tidemark(*args, cwd=tmp_path).returncode == 0
     done = tidemark("report", "none", cwd=tmp_path)
     assert done.returncode == 0 and "no timelines" in done.stderr
-    assert (tmp_path / "none/report/figures/space-time.png").exists()
-    assert not (tmp_path / "none/report/figures/overview-2q.png").exists()
+    assert (tmp_path / "none/report/figures/space-time.svg").exists()
+    assert not (tmp_path / "none/report/figures/overview-2q.csv").exists()
 
 
 def test_realistic_repetitions_are_all_drawn(runs: list[Path], tmp_path: Path) -> None:
@@ -349,7 +358,7 @@ def test_a_full_disk_leaves_the_earlier_report(copy: Path, tmp_path: Path, monke
     out.mkdir()
     (out / "report.html").write_text("the earlier one")
 
-    def full(one: figure.Figure, place: Path) -> None:
+    def full(one: figure.Figure, place: Path, kinds: tuple[str, ...]) -> None:
         (place / "half.svg").write_text("<svg")
         raise OSError(errno.ENOSPC, "No space left on device")
 

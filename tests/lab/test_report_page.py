@@ -66,7 +66,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [made_up(parent, policy, HOSTILE + "\x01") for policy in ("2q", "ws")]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        folder.write(sources.gather(runs), parent / "out")
+        folder.write(sources.gather(runs), parent / "out", pictures=True)
     return Path(shutil.copy(parent / "out/report.html", tmp_path_factory.mktemp("alone")))
 
 
@@ -148,7 +148,7 @@ def test_map_of_memory_is_read_by_keys(browser: object, tmp_path: Path) -> None:
     Image.new("RGB", (4, 50), "#0072b2").save(tmp_path / "map.png")
     about = {"owners": [{"name": "x 5", "colour": "#0072b2"}], "frames": 50, "from": 0.0, "to": 10.0}
     block = page.Block("Whose?", "A frame is a row.", image=((tmp_path / "map.png").read_bytes(), about))
-    (tmp_path / "map.html").write_text(page.page("t", [], [page.Section("s", blocks=[block])]))
+    (tmp_path / "map.html").write_text(page.page("t", "", [], [page.Section("s", blocks=[block])]))
     found = opened(browser, tmp_path / "map.html")
     found.page.locator("[data-owners]").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
@@ -265,3 +265,54 @@ def test_number_of_the_arena_leads_to_its_command(browser: object, arena: Path) 
     assert "tidemark run scan" in line and "ws" in line and "2.0k" in line
     colours = "[...document.querySelectorAll('.map td[class]')].map(d => getComputedStyle(d).backgroundColor)"
     assert len(set(shown.value(colours))) >= 4
+
+
+# --- linked charts
+
+
+def times_in_legends(shown: Opened) -> list[str]:
+    return shown.value(
+        "[...document.querySelectorAll('[data-chart] .u-legend')].map(one => one.textContent.match(/[0-9.]+ s/)[0])"
+    )
+
+
+@pytest.fixture
+def linked(browser: object, report: Path) -> Opened:
+    """The page in a window so high that the charts of the overview and of the first plots are drawn."""
+    return opened(browser, report, viewport={"width": 1280, "height": 2000})
+
+
+def hover(shown: Opened, nr: int, x: float) -> None:
+    """Move the mouse to this share of the width of a chart."""
+    box = shown.page.locator("[data-chart] .u-over").nth(nr).bounding_box()
+    shown.page.mouse.move(box["x"] + x * box["width"], box["y"] + box["height"] / 2)
+
+
+def test_legends_have_the_last_values_before_a_mouse_comes(linked: Opened) -> None:
+    texts = linked.value("[...document.querySelectorAll('[data-chart] .u-legend')].map(one => one.textContent)")
+    assert texts and not [text for text in texts if "–" in text]
+    assert set(times_in_legends(linked)) == {f"{0.005 + 0.1 * SAMPLES:.3f} s"}
+
+
+def test_all_charts_show_the_same_instant(linked: Opened) -> None:
+    hover(linked, 0, 0.25)
+    times = times_in_legends(linked)
+    assert len(times) > 3 and 60 < float(times[0][:-2]) < 90
+    assert max(abs(float(one[:-2]) - float(times[0][:-2])) for one in times) < 1, times
+
+
+def test_all_charts_zoom_together_also_those_drawn_later(linked: Opened) -> None:
+    before = len(times_in_legends(linked))
+    hover(linked, 1, 0.5)
+    linked.page.mouse.down()
+    hover(linked, 1, 0.6)
+    linked.page.mouse.up()
+    linked.value("dispatchEvent(new Event('beforeprint'))")
+    after = len(times_in_legends(linked))
+    assert after > before
+    for nr in (0, before - 1, after - 1):
+        linked.page.locator("[data-chart] .u-over").nth(nr).scroll_into_view_if_needed()
+        hover(linked, nr, 0.02)
+        at = float(times_in_legends(linked)[nr][:-2])
+        assert 145 < at < 160, (nr, at)
+    assert linked.complaints == []

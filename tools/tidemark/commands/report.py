@@ -19,10 +19,17 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The report's folder (default: report in the first DIR).")
     ] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Also draw every figure as SVG and PNG, for papers; a second for each.")
+    ] = False,
+    highlight: Annotated[
+        list[str] | None,
+        typer.Option("--highlight", metavar="POLICY", help="Keep this policy coloured among many; may be repeated."),
+    ] = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw runs and sweeps: one HTML page that works offline, and PNG, SVG and CSV of each figure.
+    """Draw runs and sweeps: one HTML page that works offline, and a CSV for each figure.
 
     Example:  tidemark report results/2q results/ws -o compare
 
@@ -37,7 +44,7 @@ def report(
 
     place = out or folders[0] / "report"
     gathered = sources.gather(folders, progress)
-    files = folder.write(gathered, place, progress)
+    files = folder.write(gathered, place, progress, pictures, highlight or [])
     progress("")
     if json_:
         print(

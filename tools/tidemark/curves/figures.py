@@ -136,7 +136,8 @@ def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
     axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
 
 
-def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
+def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve], linear: bool) -> None:
+    """Draw the curves, and to each the ray of its primary knee, with the knee's size if the axes are linear."""
     for policy, curve in curves.items():
         colour = COLOURS[policy]
         _draw_curve(axes, curve, curve.lifetimes)
@@ -144,6 +145,9 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
         if knee is not None:
             x, g = curve.sizes[knee], curve.lifetimes[knee]
             axes.plot([0, x], [0, g], color=colour, linewidth=0.6, linestyle=":", label="_ray")
+            if linear:
+                axes.annotate(f"{LABELS[policy]} {x:.3g}", (x, g), xytext=(4, -3), textcoords="offset points",
+                              fontsize=6, color=colour)  # fmt: skip
             axes.plot([x], [g], "o", color=colour, markeredgecolor="white", label="_knee")
         others = curve.other_knees()
         axes.plot(curve.sizes[others], curve.lifetimes[others], "o", color=colour, fillstyle="none", label="_others")
@@ -189,7 +193,7 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
     def draw() -> Canvas:
         picture, ((linear, logarithmic),) = canvas(columns=2, row_in=3.0)
         for axes in (linear, logarithmic):
-            _draw_lifetimes(axes, curves)
+            _draw_lifetimes(axes, curves, axes is linear)
             axes.set_xlabel("mean resident set x (pages)")
         linear.yaxis.set_major_formatter(EngFormatter())
         linear.set_xlim(left=0)
@@ -204,7 +208,10 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         return picture
 
     without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
-    caption = "Dots: primary knees, where the steepest ray touches the curve; circles: other knees. Right: logarithmic."
+    caption = (
+        "Dots, with their size in pages: primary knees, where the steepest ray from 0 (dotted) touches the curve; "
+        "circles: other knees. Right: logarithmic."
+    )
     balances = [f"{LABELS[policy]} {curve.sizes[at]:,.4g}" for policy, curve in curves.items()
                 if (at := curve.balance()) is not None]  # fmt: skip
     caption += f" Squares: the least size computed with L = S: {', '.join(balances)} pages." if balances else ""

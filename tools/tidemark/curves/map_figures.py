@@ -97,7 +97,21 @@ def _label_regions(axes: Axes, found: ReferenceMap, names: Mapping[int, str]) ->
             address, is_new = f"file {address}", False
         places.append(row - 0.5)
         labels.append(f"{names.get(space, str(space))}  {address}" if is_new else address)
+    places, labels = between(found, places, labels)
     axes.set_yticks(places, labels, fontsize=6)
+
+
+def between(found: ReferenceMap, places: list[float], labels: list[str]) -> tuple[list[float], list[str]]:
+    """The ticks, and more of them where a region is long: the addresses at equal distances within it."""
+    rows = len(found.counts)
+    more = {round(row * rows / TICKS) for row in range(TICKS + 1)}
+    room = rows / TICKS / 2
+    for row in sorted(more):
+        if row < rows and all(abs(row - place) >= room for place in places):
+            places.append(row - 0.5)
+            labels.append(page_name(found, int(found.span(np.array([row]))[0][0])))
+    order = sorted(range(len(places)), key=places.__getitem__)
+    return [places[at] for at in order], [labels[at] for at in order]
 
 
 def reference_map(found: ReferenceMap, names: Mapping[int, str], unit: str) -> Figure:

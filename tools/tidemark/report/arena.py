@@ -101,7 +101,7 @@ class Map:
         if best is None or spot is best or not self.compares:
             return None
         rivals = sum(at == column and bool(other.by_repetition) for (_, at), other in self.spots.items())
-        return claims.of(best.by_repetition, spot.by_repetition, claims.pairs_of(rivals), spot.sized)
+        return claims.of(best.by_repetition, spot.by_repetition, sized=spot.sized, best_of=rivals)
 
     def level(self, row: str, column: str) -> bool:
         """Is this spot the best of its column, or level with it?"""

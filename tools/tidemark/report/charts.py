@@ -1,9 +1,9 @@
 """The page's interactive timelines: the columns of the figures as JSON for assets/page.js, which gives them to uPlot.
 
-A chart is {"group", "title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
+A chart is {"title", "unit", "series": [{"label", "colour", "dash", "shown"}], "blocks": [columns of one run:
 time, then one for each of its series]}. "marks" are the events, "spells" the times of thrashing, "from" the start of
 logarithmic time, "end" the end of time, "top" the end of the y axis if that is not at the greatest value, "said" the
-chart in words for screen readers. Charts of one group share cursor and zoom. A chart with "choices" has one set of
+chart in words for screen readers. All charts share cursor and zoom. A chart with "choices" has one set of
 blocks for each, and a menu. In a chart with "stack": N, the first N series are stacked areas.
 """
 
@@ -60,12 +60,12 @@ def series(label: str, look: Look, shown: bool = True, stepped: bool = False) ->
     return {"label": label, "colour": look.colour, "dash": DASH[look.dash], "shown": shown, "stepped": stepped}
 
 
-def chart(group: str, title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: Any) -> Chart:
+def chart(title: str, unit: str, lines: list[Chart], runs: Sequence[Run], **rest: Any) -> Chart:
     """One chart, with the events of its runs as marks. `rest` are its blocks or its choices, and other members."""
     marks = [[at, text] for run in runs for at, text in quantities.marks(run.data)]
     spells = [list(spell) for run in runs for spell in run.spells] if len(runs) == 1 else []
     end = max((run.data.samples[-1]["t_us"] / 1e6 for run in runs), default=1.0)
-    made = {"group": group, "title": title, "unit": unit, "series": lines, "marks": marks, "spells": spells, "end": end}
+    made = {"title": title, "unit": unit, "series": lines, "marks": marks, "spells": spells, "end": end}
     return made | {"said": said(lines, unit, rest.get("blocks", []))} | rest
 
 
@@ -105,7 +105,7 @@ def shared(plot: Plot, title: str, runs: Sequence[Run]) -> Chart | None:
     if not blocks:
         return None
     top = ending(shown[0].shown_unit, tops) | from_when(runs)
-    return chart("all", title, shown[0].shown_unit, lines, runs, blocks=blocks, **top)
+    return chart(title, shown[0].shown_unit, lines, runs, blocks=blocks, **top)
 
 
 def from_when(runs: Sequence[Run]) -> Chart:
@@ -128,7 +128,7 @@ def cycled(nr: int) -> list[Look]:
     return [cycle[at % len(cycle)] for at in range(nr)]
 
 
-def one_process(run: Run, group: str) -> Chart | None:
+def one_process(run: Run) -> Chart | None:
     """The lines of MEMORY of one process, chosen from a menu; lines that its picture lacks are hidden at first."""
     found = processes(run)
     if not found:
@@ -138,10 +138,10 @@ def one_process(run: Run, group: str) -> Chart | None:
     choices = [{"name": f"{comm} {pid}", "blocks": [plain(columns, names)]} for (pid, comm), columns in found.items()]
     demands = [columns["mad"].max() for columns in found.values()]
     chosen = demands.index(max(demands))
-    return chart(group, MEMORY.chart, "pages", lines, [run], choices=choices, chosen=chosen)
+    return chart(MEMORY.chart, "pages", lines, [run], choices=choices, chosen=chosen)
 
 
-def zones(run: Run, group: str) -> list[Chart]:
+def zones(run: Run) -> list[Chart]:
     """Free pages and watermarks of each zone."""
     charts = []
     for zone, columns in quantities.zones(run.data):
@@ -151,22 +151,22 @@ def zones(run: Run, group: str) -> list[Chart]:
         blocks = [plain(columns, [free.column]), plain(levels, [line.part for line in marks])]
         lines = [series(line.part, line.look) for line in ZONES.lines]
         title = ZONES.chart.format(zone=zone["name"])
-        charts.append(chart(group, title, "pages", lines, [run], blocks=blocks, log=True))
+        charts.append(chart(title, "pages", lines, [run], blocks=blocks, log=True))
     return charts
 
 
-def lists(run: Run, group: str) -> list[Chart]:
+def lists(run: Run) -> list[Chart]:
     """What the policy shows of its lists: their lengths, and its counters."""
     columns = quantities.lists(run.data)
     kinds = zip((LISTS.chart, f"{LISTS.chart}: counted since boot"), quantities.list_kinds(columns))
     return [
-        chart(group, title, "", [series(name, look) for name, look in zip(names, cycled(len(names)))], [run],
+        chart(title, "", [series(name, look) for name, look in zip(names, cycled(len(names)))], [run],
               blocks=[plain(columns, names)])
         for title, names in kinds if names
     ]  # fmt: skip
 
 
-def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
+def of_overview(run: Run, runs: int) -> list[Chart]:
     """The overview of a run as charts, one under the other."""
     table = overview.columns(run)
     shown, names = overview.thin(table, limit(runs)), overview.stack(table)
@@ -174,17 +174,17 @@ def of_overview(run: Run, group: str, runs: int) -> list[Chart]:
     black = series("utilisation", Look(BLACK), stepped=True)
     works = [black | {"label": UTILISATION.title}]
     blocks = [listed(dict(zip("tu", overview.of_intervals(run, shown, "utilisation_percent"))))]
-    first = chart(group, "The processor works", "%", works, [run], blocks=blocks, top=100)
+    first = chart("The processor works", "%", works, [run], blocks=blocks, top=100)
     areas = [series(name, look) for name, look in overview.looks(names).items()]
     areas += [series("wanted", Look(BLACK, "--")), series("available frames", Look(BLACK))]
     there = np.full(len(shown["time_s"]), overview.frames_mib(run) or np.nan)
     columns = time | {name: shown[name] for name in names} | {"wanted": shown["wanted_mib"], "frames": there}
     turns = [[at, kind, text] for at, kind, text in quantities.turns(run.data)]
     blocks = [listed(columns)]
-    second = chart(group, "Memory by process", "MiB", areas, [run], blocks=blocks, stack=len(names), turns=turns)
+    second = chart("Memory by process", "MiB", areas, [run], blocks=blocks, stack=len(names), turns=turns)
     top = ending("per s", [quantities.robust_top(table["time_s"], table["major_faults_per_s"])])
     blocks = [listed(dict(zip("tf", overview.of_intervals(run, shown, "major_faults_per_s"))))]
-    third = chart(group, "Major faults", "per s", [black | {"label": "major faults"}], [run], blocks=blocks, **top)
+    third = chart("Major faults", "per s", [black | {"label": "major faults"}], [run], blocks=blocks, **top)
     return [first, second | {"tall": True}, third]
 
 
@@ -196,12 +196,12 @@ def of_plot(plot: Plot, runs: Sequence[Run]) -> list[Chart]:
     return [made for title in wanted if sampled and (made := shared(plot, title, sampled))]
 
 
-def of_one(run: Run, group: str) -> dict[str, list[Chart]]:
+def of_one(run: Run) -> dict[str, list[Chart]]:
     """The charts of one run by the name of their plot."""
     found: dict[str, Sequence[Chart | None]] = {
-        MEMORY.name: [one_process(run, group)],
-        ZONES.name: zones(run, group),
-        LISTS.name: lists(run, group),
+        MEMORY.name: [one_process(run)],
+        ZONES.name: zones(run),
+        LISTS.name: lists(run),
     }
     return {name: [made for made in some if made] for name, some in found.items()} if run.sampled else {}
 

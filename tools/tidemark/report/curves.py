@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
-from tidemark.report import cells, fit
+from tidemark.report import cells, cliff, fit
 from tidemark.report.cells import Cell, Panel
 from tidemark.report.figure import (
     BLACK,
@@ -23,9 +23,10 @@ from tidemark.report.figure import (
     Look,
     Table,
     canvas,
-    colours,
+    contestants,
     from_zero,
     heading,
+    label_ends,
     legend,
     of_rows,
     whole_numbers,
@@ -68,10 +69,11 @@ def whiskers(axes: Axes, line: Sequence[tuple[float, Cell]], name: str, look: Lo
     axes.vlines(list(runs), least, greatest, color=look.colour, linewidth=0.8)
 
 
-def policy_looks(panels: Sequence[Panel]) -> dict[str, Look]:
-    """A look for each policy in any panel."""
-    chosen = colours(sorted({policy for panel in panels for policy in panel.lines}))
-    return {policy: Look(colour) for policy, colour in chosen.items()}
+def policy_looks(panels: Sequence[Panel], chosen: Sequence[str] = ()) -> dict[str, Look]:
+    """A look for each policy in any panel; if there are many, the best, the worst and the chosen are coloured."""
+    names = sorted({policy for panel in panels for policy in panel.lines})
+    order = cliff.in_order(panels)
+    return contestants(names, [order[0], order[-1], *chosen])
 
 
 def table_of(panels: Sequence[Panel], x: str) -> dict[str, list[Any]]:
@@ -114,14 +116,14 @@ def spread(values: Sequence[float]) -> str:
     return f"{middle} ({least}..{greatest})"
 
 
-def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
+def thrashing(panels: Sequence[Panel], x: str, suffix: str, chosen: Sequence[str] = ()) -> Figure:
     """Utilisation with the part of it in user mode, and throughput, against the number of processes, memory, or any
     parameter."""
     works, user, throughput = THRASHING.lines
 
     def draw() -> Canvas:
-        picture, axes = canvas(2, len(panels), 2.1, sharex="col", sharey="row")
-        styles = policy_looks(panels)
+        styles = policy_looks(panels, chosen)
+        picture, axes = canvas(2, len(panels), max(2.1, 0.085 * len(styles)), sharex="col", sharey="row")
         for column, panel in zip(axes.T, panels):
             for policy, line in panel.lines.items():
                 points(column[0], line, works.column, styles[policy])
@@ -140,7 +142,11 @@ def thrashing(panels: Sequence[Panel], x: str, suffix: str) -> Figure:
         ):
             axes[1, 0].set_yscale("log", nonpositive="mask")
             whole_numbers(axes[1, 0].yaxis)
-        legend(picture, styles | extra(panels))
+        for column, panel in zip(axes.T, panels):
+            for row, shown in zip(column, (works, throughput)):
+                found = {policy: cells.medians(line, shown.column) for policy, line in panel.lines.items()}
+                label_ends(row, {policy: (at[-1], of[-1]) for policy, (at, of) in found.items() if of}, styles)
+        legend(picture, extra(panels))
         return picture
 
     against = f"the {AXIS[x].split(',')[0]}" if x in AXIS else x
@@ -278,13 +284,13 @@ def sizes(panel: Panel) -> int:
     return len({at for line in panel.lines.values() for at, _ in line})
 
 
-def turnaround(panel: Panel, suffix: str) -> Figure:
+def turnaround(panel: Panel, suffix: str, chosen: Sequence[str] = ()) -> Figure:
     """Turnaround against memory with both fits."""
 
     def draw() -> Canvas:
         picture, axes = canvas(1, 1, 3.0)
         entries: dict[str, Look] = {}
-        for at, (policy, look) in enumerate(policy_looks([panel]).items()):
+        for at, (policy, look) in enumerate(policy_looks([panel], chosen).items()):
             # Points of equal runs coincide, so each policy's points are smaller than those of the one before.
             whiskers(axes[0, 0], panel.lines[policy], "turnaround_s", look, max(6.5 - 2 * at, 2.5))
             entries |= draw_fits(axes[0, 0], panel.lines[policy], policy, look)
@@ -300,15 +306,16 @@ def turnaround(panel: Panel, suffix: str) -> Figure:
     return Figure(f"{TURNAROUND.name}{suffix}", TURNAROUND.title, TURNAROUND.caption, table, draw)
 
 
-def of_cells(every: Sequence[Cell]) -> tuple[list[Figure], Table, dict[str, Table]]:
-    """All figures that the cells allow, the table of the fits, and the tables of the spread by axis."""
+def of_cells(every: Sequence[Cell], chosen: Sequence[str] = ()) -> tuple[list[Figure], Table, dict[str, Table]]:
+    """All figures that the cells allow, the table of the fits, and the tables of the spread by axis. `chosen`: policies
+    that are coloured in any case."""
     figures: list[Figure] = []
     spreads: dict[str, Table] = {}
     for x in cells.axes(every):
         panels = cells.panels(every, x)
-        figures += [thrashing(some, x, suffix) for suffix, some in chunks(panels)]
+        figures += [thrashing(some, x, suffix, chosen) for suffix, some in chunks(panels)]
         spreads[x] = of_rows(spread_rows(panels, x))
     with_turnaround = cells.panels([cell for cell in every if "turnaround_s" in cell.numbers], cells.MEMORY)
     enough = [panel for panel in with_turnaround if sizes(panel) > 2]
-    figures += [turnaround(p, "" if at == 0 else f"-{at + 1}") for at, p in enumerate(enough)]
+    figures += [turnaround(p, "" if at == 0 else f"-{at + 1}", chosen) for at, p in enumerate(enough)]
     return figures, of_rows(fit_rows(with_turnaround)), spreads

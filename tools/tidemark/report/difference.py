@@ -29,6 +29,7 @@ from tidemark.runs.replicates import REPETITION
 FAR = 30  # from this ratio on, ticks at decades suffice
 SHORT_S = 0.1  # shorter times are shown in milliseconds
 SAME = 1.02  # of two single runs, ratios nearer to 1 than this count as equal
+NO_PLACE = "{} and {} have no place in common: no setting has the same value in both, so that nothing is compared."
 MOST_ROWS, ROW_IN, NAME = 40, 0.2, 60
 TIME = "turnaround_s"
 QUANTITIES = {
@@ -164,6 +165,8 @@ def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
     other cells are measured by them."""
     a, b = ([cell for cell in some if IDEAL not in cell.factors] for some in (a, b))
     names = common(a, b)
+    if not names:
+        return []
     before, after = places(a, names), places(b, names)
     shown = [at for at, name in enumerate(names) if len({key[at] for key in before}) > 1] or [0]
     both = [key for key in before if key in after]
@@ -178,6 +181,8 @@ def of_sweeps(a: Sequence[Cell], b: Sequence[Cell]) -> list[Change]:
 
 def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
     """The number of places at which one is quicker, and by how much at most."""
+    if not changes:
+        return NO_PLACE.format(a, b)
     quicker = [change for change in changes if not change.same and (change.ratio or 1) < 1]
     slower = [change for change in changes if not change.same and (change.ratio or 1) > 1]
     rest = [change for change in changes if change.same]

@@ -7,6 +7,7 @@ efficiency  useful time against the probability that a page is missing, with Den
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -15,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tidemark.report import cells
 from tidemark.report.arena import number
@@ -24,6 +26,7 @@ from tidemark.report.cells import MEMORY, NO_AXIS, POLICY, Cell
 from tidemark.report.figure import (
     BLACK,
     GREY,
+    VERMILION,
     WIDTH_IN,
     Figure,
     Look,
@@ -74,11 +77,28 @@ def places(some: Sequence[Cell], of: str, settings: Sequence[str]) -> dict[tuple
     return found
 
 
+def repeated(some: Sequence[Cell]) -> dict[tuple[str, ...], list[float]]:
+    """The values of the places that were run at least LEAST_RUNS times."""
+    found = places(some, quantity(some)[0], names(some))
+    return {key: values for key, values in found.items() if len(values) >= LEAST_RUNS}
+
+
+def left_out(every: Sequence[Cell]) -> str:
+    """A sentence on boxes that are not drawn because there are too many; empty if all are drawn."""
+    many = len(repeated(usable(every)))
+    if many <= MOST_BOXES:
+        return ""
+    return (
+        f"No boxes of replicates are drawn, since {many} places do not fit into one picture (at most {MOST_BOXES}); a "
+        "report of fewer policies or workloads has them, and cells.csv has every run."
+    )
+
+
 def boxes(every: Sequence[Cell]) -> Figure | None:
     """A box for each place; None if runs were not repeated often enough, or there are too many boxes to read."""
     some = usable(every)
     settings, (of, label) = names(some), quantity(some)
-    found = {key: values for key, values in places(some, of, settings).items() if len(values) >= LEAST_RUNS}
+    found = repeated(some)
     if not found or len(found) > MOST_BOXES:
         return None
     rows = [
@@ -157,7 +177,9 @@ def heat(every: Sequence[Cell]) -> list[Figure]:
             what = "turnaround, ms" if in_ms(table, of) else label
             title = HEAT.title.format(what=what[0].upper() + what[1:], x=x, y=y)
             name = f"{HEAT.name}-{x}-{y}".replace(".", "-")
-            figures.append(Figure(name, title, HEAT.caption, of_rows(table), partial(draw_heat, table, x, y)))
+            beyond = wanting(some, x, y)
+            drawing = partial(draw_heat, table, x, y, what[0].lower() + what[1:], beyond)
+            figures.append(Figure(name, title, HEAT.caption, of_rows(table), drawing))
     return figures
 
 
@@ -175,7 +197,14 @@ def square(some: Sequence[Cell], x: str, y: str) -> list[dict[str, Any]]:
     return rows
 
 
-def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
+def wanting(some: Sequence[Cell], x: str, y: str) -> set[tuple[float, float]]:
+    """The pairs of positions at which the processes of some run want more memory than there are frames."""
+    at = [(cells.position(cell, x), cells.position(cell, y), cell.numbers) for cell in some]
+    return {(a, b) for a, b, of in at if a is not None and b is not None
+            if of.get("demand_mib", 0) > of.get("frames_mib", math.inf)}  # fmt: skip
+
+
+def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str, label: str, beyond: set[tuple[float, float]]) -> Canvas:
     """Draw the maps of all policies on one logarithmic scale; a pair that was not run has a cross."""
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     xs, ys = (sorted({row[name] for row in rows}) for name in (x, y))
@@ -189,7 +218,12 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
         for row in rows:
             if row["policy"] == policy:
                 values[ys.index(row[y]), xs.index(row[x])] = row[of]
-        axes.imshow(np.log(values), cmap="cividis_r", vmin=logs.min(), vmax=logs.max(), aspect="auto", origin="lower")
+        squares = np.where(np.isnan(values), np.nan, times * values)
+        low, high = (math.exp(end) * times for end in (logs.min(), logs.max()))
+        shown = axes.imshow(
+            squares, cmap="cividis_r", norm=LogNorm(low, max(high, 1.01 * low)), aspect="auto", origin="lower"
+        )
+        edges(axes, [[(a, b) in beyond for a in xs] for b in ys])
         numbers_on(axes, values, (logs.min() + logs.max()) / 2, times)
         axes.set_xticks(range(len(xs)), [f"{value:g}" for value in xs])
         axes.set_yticks(range(len(ys)), [f"{value:g}" for value in ys])
@@ -197,7 +231,21 @@ def draw_heat(rows: Sequence[dict[str, Any]], x: str, y: str) -> Canvas:
         axes.set_xlabel(x + (", MiB" if x == MEMORY else ""))
         heading(axes, policy, wide=False)
     panels[0].set_ylabel(y + (", MiB" if y == MEMORY else ""))
+    key = picture.colorbar(shown, ax=panels, label=label, pad=0.01, fraction=0.04)
+    key.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    key.ax.yaxis.set_minor_formatter(NullFormatter())
     return picture
+
+
+def edges(axes: Axes, inside: Sequence[Sequence[bool]]) -> None:
+    """Draw the line around the squares that are inside, given as [row][column], where it parts them from others."""
+    for row, line in enumerate(inside):
+        for column, here in enumerate(line):
+            if column and here != line[column - 1]:
+                axes.plot([column - 0.5] * 2, [row - 0.5, row + 0.5], color=VERMILION, linewidth=2)
+            if row and here != inside[row - 1][column]:
+                axes.plot([column - 0.5, column + 0.5], [row - 0.5] * 2, color=VERMILION, linewidth=2)
+    axes.set(xlim=(-0.5, len(inside[0]) - 0.5), ylim=(-0.5, len(inside) - 0.5))
 
 
 def in_ms(rows: Sequence[dict[str, Any]], of: str) -> bool:

@@ -31,6 +31,8 @@ Table = Mapping[str, Sequence[Any]]
 WIDTH_IN = 7.0
 ROW_IN = 1.7
 DPI = 200
+KINDS = ("svg", "png", "csv")
+MOST_COLOURED = 8
 POINTS = 2000
 INTERVALS = 350
 LINE_CHARACTERS, NAME_CHARACTERS = 96, 40
@@ -40,9 +42,8 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, YELLOW, BLACK, GREY = "#e69f00", "#56b4e9", "#b9a800", "#222222", "#8a8a8a"
 OF_POLICY = {"2q": BLUE, "ws": VERMILION, "clock": GREEN, "fifo": PURPLE}
 OTHERS = (ORANGE, SKY, YELLOW, BLACK, GREY)
-# Colours of stacked areas: neighbours differ in lightness, too. SHADE is the ground while a machine thrashes.
+# Colours of stacked areas: neighbours differ in lightness, too.
 STACK = (BLUE, ORANGE, GREEN, "#f0e442", VERMILION, SKY, "#7a3e00", PURPLE, "#00429d", "#b4e1c5")
-SHADE = "#f8d9d2"
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
@@ -97,6 +98,36 @@ def colours(policies: Iterable[str]) -> dict[str, str]:
     others = (name for name in names if name not in OF_POLICY)
     given = {name: OTHERS[at % len(OTHERS)] for at, name in enumerate(others)}
     return {name: OF_POLICY.get(name) or given[name] for name in names}
+
+
+def contestants(names: Sequence[str], marked: Sequence[str] = ()) -> dict[str, Look]:
+    """A look for each contestant of a picture, no two alike: policies keep their colours, and others that share one
+    differ in dash. Of more than MOST_COLOURED only the `marked` have a colour; the others are grey, with their labels.
+    """
+    shown = [name for name in names if name in marked] if len(names) > MOST_COLOURED else list(names)
+    others = [name for name in shown if name not in OF_POLICY]
+    found = {name: Look(OF_POLICY[name]) for name in shown if name in OF_POLICY}
+    found |= {name: Look(OTHERS[at % len(OTHERS)], DASHES[at // len(OTHERS)]) for at, name in enumerate(others)}
+    grey = [name for name in names if name not in found]
+    return {name: found.get(name) or Look(GREY, DASHES[grey.index(name) % len(DASHES)]) for name in names}
+
+
+def label_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], looks: Mapping[str, Look]) -> None:
+    """Write each name beside the end of its line, (x, y) in data, in the order of the ends and without overlap. The
+    limits of the axes must be set before."""
+    size = 6.5 if len(ends) <= MOST_COLOURED else 5
+    box, figure = axes.get_position(), axes.get_figure(root=True)
+    assert figure is not None
+    least = 1.15 * size / 72 / (box.height * figure.get_size_inches()[1])
+    to_axes = axes.transData + axes.transAxes.inverted()
+    wanted = sorted((min(max(float(to_axes.transform(end)[1]), 0), 1), name) for name, end in ends.items())
+    heights: list[float] = []
+    for height, _ in wanted:
+        heights.append(max(height, heights[-1] + least) if heights else height)
+    for height, (_, name) in zip(heights, wanted):
+        lift = max(heights[-1] - 1, 0) if heights else 0
+        axes.annotate(short(name, 18), (1, height - lift), xycoords="axes fraction", xytext=(4, 0), fontsize=size,
+                      textcoords="offset points", va="center", color=looks[name].colour)  # fmt: skip
 
 
 def looks(policies: Sequence[str]) -> list[Look]:
@@ -187,12 +218,18 @@ def picture(figure: Figure) -> Canvas:
         return figure.draw()
 
 
-def save(figure: Figure, folder: Path) -> None:
-    """Write NAME.svg, NAME.png and NAME.csv into `folder`."""
+def save(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> None:
+    """Write the files of these kinds, NAME.csv, NAME.svg and NAME.png, into `folder`. Pictures take time: drawing one
+    costs 0.3 s of the processor, and as much again for the PNG."""
+    data: dict[str, str | bytes] = {"csv": csv_text(figure.table)}
     with matplotlib.rc_context(STYLE):
-        drawn = picture(figure)
-        vector, png = svg.drawn(drawn), io.BytesIO()
-        drawn.set_layout_engine("none")
-        drawn.savefig(png, format="png", dpi=DPI)
-    for suffix, data in (("svg", vector), ("png", png.getvalue()), ("csv", csv_text(figure.table))):
-        write_atomically(folder / f"{figure.name}.{suffix}", data)
+        drawn = picture(figure) if {"svg", "png"} & set(kinds) else None
+        if drawn and "svg" in kinds:
+            data["svg"] = svg.drawn(drawn)
+        if drawn and "png" in kinds:
+            png = io.BytesIO()
+            drawn.set_layout_engine("none" if "svg" in kinds else "constrained")
+            drawn.savefig(png, format="png", dpi=DPI)
+            data["png"] = png.getvalue()
+    for kind in kinds:
+        write_atomically(folder / f"{figure.name}.{kind}", data[kind])

@@ -11,7 +11,8 @@ around the best with S(p) <= S_min (1 + t^2 / (n - 3)), t the 97.5 % quantile of
 degrees of freedom. It need not be symmetric, and is open on the side on which the data do not bound p.
 
 Each memory size counts once, by the median over its runs: they may be equal to the last bit, and counting them as
-independent would make the interval too narrow. The interval assumes independent errors of equal
+independent would make the interval too narrow. If the exponent without some one size is quite another (more than OTHER
+times), the fit is that size's, and is not drawn. The interval assumes independent errors of equal
 variance. In exact runs the residuals are the model's misfit, not noise, so read the interval as a measure of how
 sharply the data determine p.
 """
@@ -26,6 +27,7 @@ import numpy as np
 
 REPORTED = 4.0
 LEAST_R2 = 0.8
+OTHER = 1.5
 EXPONENTS = np.geomspace(0.05, 64, 160)
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -42,6 +44,7 @@ class Fit:
     nr: int
     low: float | None = None
     high: float | None = None
+    hangs_on: tuple[float, float] | None = None  # a size, and the exponent without it, if that is quite another
 
     @property
     def empty(self) -> str:
@@ -52,6 +55,9 @@ class Fit:
             return f"R² is {self.r2:.2f} only"
         if not EXPONENTS[1] < self.exponent < EXPONENTS[-2]:
             return f"p is at the end of the searched range, {self.exponent:.2g}"
+        if self.hangs_on:
+            size, without = self.hangs_on
+            return f"p = {self.exponent:.1f} hangs on one size: without {size:g} MiB it is {without:.1f}"
         if self.c < 0:
             return "c is negative: with much memory the command would end before it begins"
         return ""
@@ -119,6 +125,20 @@ def least(memory: np.ndarray, turnaround: np.ndarray, low: float, high: float) -
     return math.sqrt(low * high)
 
 
+def without_one(memory: np.ndarray, turnaround: np.ndarray, exponent: float) -> tuple[float, float] | None:
+    """The size without which the exponent changes most, and the exponent then, if it changes more than OTHER-fold."""
+    rest = [(size, memory != size) for size in memory]
+    found = [(float(size), best_exponent(memory[keep], turnaround[keep])) for size, keep in rest]
+    size, other = max(found, key=lambda one: abs(math.log(one[1] / exponent)))
+    return (size, other) if abs(math.log(other / exponent)) > math.log(OTHER) else None
+
+
+def best_exponent(memory: np.ndarray, turnaround: np.ndarray) -> float:
+    """The exponent of the least S(p)."""
+    at = int(np.argmin([residual(memory, turnaround, p) for p in EXPONENTS]))
+    return least(memory, turnaround, EXPONENTS[max(at - 1, 0)], EXPONENTS[min(at + 1, len(EXPONENTS) - 1)])
+
+
 def free(memory: np.ndarray, turnaround: np.ndarray) -> Fit:
     """Least squares with a free exponent and its 95 % interval, over distinct sizes.
 
@@ -130,8 +150,7 @@ def free(memory: np.ndarray, turnaround: np.ndarray) -> Fit:
     if np.ptp(turnaround) <= 1e-9 * np.abs(turnaround).max():
         raise ValueError("the turnaround is the same at every memory size")
     profile = np.array([residual(memory, turnaround, p) for p in EXPONENTS])
-    at = int(profile.argmin())
-    best = least(memory, turnaround, EXPONENTS[max(at - 1, 0)], EXPONENTS[min(at + 1, len(EXPONENTS) - 1)])
+    at, best = int(profile.argmin()), best_exponent(memory, turnaround)
     freedom = len(memory) - PARAMETERS
     t = student_quantile((1 + CONFIDENCE) / 2, freedom)
     limit = residual(memory, turnaround, best) * (1 + t * t / freedom)
@@ -146,4 +165,5 @@ def free(memory: np.ndarray, turnaround: np.ndarray) -> Fit:
         fit.nr,
         crossing(memory, turnaround, limit, best, below[-1]) if below else None,
         crossing(memory, turnaround, limit, best, above[0]) if above else None,
+        without_one(memory, turnaround, best) if len(memory) > PARAMETERS + 1 else None,
     )

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tidemark import files
-from tidemark.errors import NO_SPACE, LabError
+from tidemark.errors import NO_SPACE, USAGE, LabError
 from tidemark.report import (
     arena,
     bars,
     charts,
+    cliff,
     curves,
     difference,
     experiments,
@@ -27,20 +28,22 @@ from tidemark.report import (
     ranking,
     timelines,
 )
-from tidemark.report.cells import Cell
+from tidemark.report.cells import POLICY, Cell
 from tidemark.report.cells import axes as axes_of
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
 from tidemark.report.plots import PLOTS
 from tidemark.report.plots.runs import FRAMES, LISTS, MEMORY, OVERVIEW, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
-from tidemark.report.plots.sweeps import RANKING
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 from tidemark.runs import summary
+from tidemark.telemetry import story
 
 PAGE, FIGURES = "report.html", "figures"
 # At most FEW runs: each gets its overview and details. At most TOGETHER runs share one pair of axes.
 FEW, TOGETHER = 6, 8
+NO_FACT = {"run", "workload", "timeout", "exact"}
+FACTS = ("vm", "mem", "swap", "frames", "disk", "seed", "cmdline")
 TOO_FEW = f"under {summary.GAMMA_MAJFLT} major faults"
 
 
@@ -106,28 +109,24 @@ def varying(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     }
 
 
-def common(table: Mapping[str, list[Any]]) -> str:
-    """A sentence on the columns that `varying` leaves out."""
-    left_out = {name: values[0] for name, values in table.items() if name not in varying(table)}
-    return f"The same in all: {', '.join(f'{name} {value}' for name, value in left_out.items())}." if left_out else ""
-
-
 class Parts:
     """The sections of the page, collected while the files are written into `folder`."""
 
-    def __init__(self, folder: Path, progress: Progress) -> None:
-        self.folder, self.progress = folder, progress
+    def __init__(self, folder: Path, pictures: bool, highlight: Sequence[str], progress: Progress) -> None:
+        self.folder, self.pictures, self.highlight, self.progress = folder, pictures, highlight, progress
         self.sections: list[Section] = []
         (folder / FIGURES).mkdir()
 
-    def save(self, figures: Sequence[Figure]) -> list[Shown]:
-        """Write each figure's files; returns what the page shows of them."""
+    def save(self, figures: Sequence[Figure], charted: bool = False) -> list[Shown]:
+        """Write each figure's files; returns what the page shows of them. `charted`: the page has a chart in place of
+        the picture, which is drawn only if all pictures are wanted."""
+        kinds = figure.KINDS if self.pictures else ("csv",) if charted else ("svg", "csv")
         shown = []
         for one in figures:
             self.progress(one.name)
-            figure.save(one, self.folder / FIGURES)
-            svg = (self.folder / FIGURES / f"{one.name}.svg").read_bytes()
-            shown.append(Shown(one.name, one.title, one.caption, svg))
+            figure.save(one, self.folder / FIGURES, kinds)
+            svg = (self.folder / FIGURES / f"{one.name}.svg").read_bytes() if "svg" in kinds else b""
+            shown.append(Shown(one.name, one.title, one.caption, svg, kinds))
         return shown
 
     def table(self, name: str, title: str, table: Table) -> list[tuple[str, Table]]:
@@ -143,10 +142,10 @@ class Parts:
         if len(names) == 2:
             a, b = names
             changes = difference.of_sweeps(sides[a], sides[b])
-            if changes:
-                pictures = self.drawn(difference.figure(a, b, changes, "place"))
-                story = difference.sentence_of_sweeps(a, b, changes)
-                self.sections.append(Section(f"{b} against {a}", story, blocks=[Block("", figures=pictures)]))
+            pictures = self.drawn(difference.figure(a, b, changes, "place"))
+            said = difference.sentence_of_sweeps(a, b, changes)
+            blocks = [Block("", figures=pictures)] if pictures else []
+            self.sections.append(Section(f"{b} against {a}", said, blocks=blocks))
 
     def add_ranking(self, every: Sequence[Cell]) -> None:
         """Add the answer of a sweep with three contestants or more."""
@@ -154,12 +153,21 @@ class Parts:
         if found:
             number, label = experiments.quantity(experiments.usable(every))
             story = ranking.answer(found, number != difference.TIME)
-            self.sections.append(Section(RANKING.title, story, figures=self.save([ranking.figure(found, label)])))
+            self.sections.append(Section("The answer", story, figures=self.save([ranking.figure(found, label)])))
+
+    def add_answer(self, every: Sequence[Cell]) -> None:
+        """Add what a sweep says, in words first: the cliff, then the ranking or the difference."""
+        at = len(self.sections)
+        self.add_ranking(every)
+        self.add_difference(every)
+        if said := cliff.sentence(every, self.highlight):
+            if at == len(self.sections):
+                self.sections.append(Section("Where memory ceases to suffice"))
+            self.sections[at].story = f"{said} {self.sections[at].story}".strip()
 
     def add_sweep(self, sources: Sources) -> None:
-        """Add what differs, the arena, the curves and the table of the cells."""
-        self.add_ranking(sources.cells)
-        self.add_difference(sources.cells)
+        """Add the answer, the arena, the curves and the table of the cells."""
+        self.add_answer(sources.cells)
         maps = experiments.heat(sources.cells)
         groups = [] if maps else arena.groups(sources.cells)
         for group in groups:
@@ -168,9 +176,11 @@ class Parts:
                     f"Arena: {group.title}", arena.remark(group), figures=self.save(heatmap.figures(group)), arena=group
                 )
             )
-        figures, fits, spreads = curves.of_cells(sources.cells)
+        figures, fits, spreads = curves.of_cells(sources.cells, self.highlight)
         figures = maps + figures + experiments.of_cells(sources.cells, not groups or bool(axes_of(sources.cells)))
-        section = Section("Curves", blocks=[Block("", figures=self.save(figures))])
+        section = Section(
+            "Curves", text=experiments.left_out(sources.cells), blocks=[Block("", figures=self.save(figures))]
+        )
         section.tables = self.table("fits", "Turnaround: T = k / M^p + c, M in MiB, T in s", fits)
         for x, spread in spreads.items():
             section.tables += self.table(f"spread-{file_stem(x)}", f"Against {x}: median (least..greatest)", spread)
@@ -180,18 +190,19 @@ class Parts:
         self.table("cells", "", every)
         if "workload" in every:
             every.pop("run", None)
-        self.sections.append(Section("Cells", common(every), tables=[("", varying(every))]))
+        title = f"All {len(sources.cells)} runs"
+        self.sections.append(Section("Cells", tables=[(title, varying(every))], folded=True))
 
-    def drawn(self, one: Figure | None) -> list[Shown]:
+    def drawn(self, one: Figure | None, charted: bool = False) -> list[Shown]:
         """As `save`, for one figure that may be missing."""
-        return self.save([one]) if one else []
+        return self.save([one], charted) if one else []
 
     def add_runs(self, runs: Sequence[Run]) -> None:
         """Add what the runs have in common, what happened in each run, and last the tables."""
         if len(runs) > 1:
             self.sections.append(self.together(runs))
-        for at, (run, stem) in enumerate(zip(runs, stems(runs))):
-            self.sections.append(self.of_run(run, stem, f"run-{at}" if len(runs) > 1 else "all", runs))
+        for run, stem in zip(runs, stems(runs)):
+            self.sections.append(self.of_run(run, stem, runs))
         rows = run_rows(runs)
         self.table("runs", "", of_rows(rows))
         tables = [
@@ -207,7 +218,7 @@ class Parts:
         blocks = []
         for plot in PLOTS if sampled else []:
             if plot.over_time and (len(runs) > 1 or plot is not UTILISATION):
-                pictures = self.drawn(timelines.over_time(plot, sampled))
+                pictures = self.drawn(timelines.over_time(plot, sampled), charted=True)
                 shown, many = charts.of_plot(plot, sampled), len(runs) > FEW
                 blocks.append(Block(plot.question, plot.caption, shown, pictures, only_linked=many))
         if len(sampled) > 1:
@@ -231,35 +242,35 @@ class Parts:
             section.blocks.insert(0, Block("", figures=pictures))
         return section
 
-    def of_run(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> Section:
+    def of_run(self, run: Run, stem: str, runs: Sequence[Run]) -> Section:
         """The section of one run: what happened, and details."""
         few = len(runs) <= FEW
-        section = Section(run.label, run.story, run.note)
+        section = Section(run.label, f"{run.story} {story.hardest_hit(run.data)}".strip(), run.note)
         if run.sampled:
-            shown = charts.of_overview(run, group, len(runs))
-            pictures = self.drawn(overview.figure(run, stem)) if few else []
+            shown = charts.of_overview(run, len(runs))
+            pictures = self.drawn(overview.figure(run, stem), charted=True) if few else []
             section.blocks = [Block("", OVERVIEW.caption if few else "", shown, pictures, wide=True)]
         if few:
-            section.blocks += self.details(run, stem, group, runs)
+            section.blocks += self.details(run, stem, runs)
         else:
             section.text += f" `tidemark report {run.result.name}` draws it alone, with all its figures and files."
         return section
 
-    def details(self, run: Run, stem: str, group: str, runs: Sequence[Run]) -> list[Block]:
+    def details(self, run: Run, stem: str, runs: Sequence[Run]) -> list[Block]:
         """The blocks of details after the overview of one run."""
         blocks = []
         if found := frames.read(run):
-            pictures = self.save([frames.figure(run, found, stem)])
+            pictures = self.save([frames.figure(run, found, stem)], charted=True)
             image = frames.png(run, found), frames.chart(run, found)
             blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
         if len(runs) == 1:
             blocks += self.shared(runs)
-        of_one = charts.of_one(run, group)
+        of_one = charts.of_one(run)
         for plot, make in ((MEMORY, timelines.memory), (ZONES, timelines.zones), (LISTS, timelines.lists)):
             if of_one.get(plot.name):
-                pictures = self.drawn(make(run, stem))
+                pictures = self.drawn(make(run, stem), charted=True)
                 if plot is MEMORY:
-                    pictures += self.drawn(timelines.fault_rates(run, stem))
+                    pictures += self.drawn(timelines.fault_rates(run, stem), charted=True)
                 blocks.append(Block(plot.question, plot.caption, of_one[plot.name], pictures))
         return blocks
 
@@ -286,19 +297,52 @@ def title_of(sources: Sources) -> str:
     return "Tidemark: " + "; ".join(filter(None, what))
 
 
-def write(sources: Sources, out: Path, progress: Progress = lambda text: None) -> list[Path]:
-    """Make the report in `out`, in place of an earlier one; returns its files, relative to `out`.
+def facts_of(sources: Sources) -> str:
+    """What was run, and how many runs failed: what the runs have in common, without what is the same everywhere."""
+    said = []
+    if sources.cells:
+        failed = sum(bool(cell.why) for cell in sources.cells)
+        some = [cell.factors for cell in experiments.usable(sources.cells)]
+        same = {name: value for name, value in (some[0] if some else {}).items() if name not in NO_FACT}
+        shown = [f"{name} {value}" for name, value in same.items() if all(one.get(name) == value for one in some)]
+        said.append(
+            f"{failed} of {len(sources.cells)} runs failed, and are left out." if failed else "All runs ended well."
+        )
+        said += [f"All with {', '.join(shown)}."] if shown else []
+    for run in sources.runs[:1] if len(sources.runs) == 1 else []:
+        settings = run.result.meta.get("settings", {})
+        shown = [f"{name} {settings[name]}" for name in FACTS if settings.get(name)]
+        said += [", ".join([*shown, f"image {str(run.result.meta.get('image', {}).get('sha256', ''))[:12]}"]) + "."]
+    return " ".join(said)
+
+
+def write(
+    sources: Sources,
+    out: Path,
+    progress: Progress = lambda text: None,
+    pictures: bool = False,
+    highlight: Sequence[str] = (),
+) -> list[Path]:
+    """Make the report in `out`, in place of an earlier one; returns its files, relative to `out`. `pictures`: draw each
+    figure as SVG and PNG, also those for which the page has a chart. `highlight`: policies that stay coloured in
+    pictures of many.
 
     Raises LabError if it cannot be written.
     """
+    known = {cell.factors.get(POLICY, "") for cell in sources.cells} | {run.policy for run in sources.runs}
+    if missing := [name for name in highlight if name not in known]:
+        raise LabError(
+            f"no policy {missing[0]} is in these results: they have {', '.join(sorted(known - {''}))}", USAGE
+        )
     try:
         with files.folder_replacing(out, PAGE) as folder:
-            parts = Parts(folder, progress)
+            parts = Parts(folder, pictures, highlight, progress)
             if sources.cells:
                 parts.add_sweep(sources)
             if sources.runs:
                 parts.add_runs(sources.runs)
-            (folder / PAGE).write_text(page(title_of(sources), sources.notes, parts.sections), "utf-8")
+            text = page(title_of(sources), facts_of(sources), sources.notes, parts.sections)
+            (folder / PAGE).write_text(text, "utf-8")
             return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     except OSError as error:
         raise LabError(f"{out} cannot be written: {error.strerror}", NO_SPACE) from None

@@ -1,18 +1,20 @@
-"""The maps of the arena as a picture: numbers on colours that grow darker, framed if level with the best.
+"""The maps of the arena as a picture: colours that grow darker, with a number where a contestant is framed: the best of
+its column, or level with it.
 
-One hue from light to dark, which every reader sees in the same order; the numbers say the same.
+One hue from light to dark, which every reader sees in the same order. The page and the CSV have every number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
-from tidemark.report.arena import Group, Map
-from tidemark.report.figure import BLACK, ORANGE, WIDTH_IN, Figure, Table, of_rows
+from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map
+from tidemark.report.figure import BLACK, GREY, ORANGE, WIDTH_IN, Figure, Table, of_rows
 from tidemark.report.plots.sweeps import ARENA
 from tidemark.report.text import short
 
@@ -20,7 +22,7 @@ from tidemark.report.text import short
 STEPS = ("#e5f1f7", "#bfdcec", "#8cc0de", "#59a3cc", "#0072b2", "#004f7c", "#002b45")
 NOTHING = "#ffffff"
 FIRST_DARK = 4
-ROW_IN, HEADING_IN, LEAST_IN = 0.15, 1.7, 3.0
+ROW_IN, HEADING_IN, LEAST_IN = 0.15, 2.1, 3.4
 NAME_CHARACTERS, COMMAND_CHARACTERS = 22, 34
 
 
@@ -54,16 +56,33 @@ def squares(axes: Axes, shown: Map, rows: Sequence[str], columns: Sequence[str])
             if shown.level(row, column):
                 axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, fill=False, edgecolor=ORANGE, linewidth=0.9))
             ink = "white" if step is not None and step >= FIRST_DARK else BLACK
-            text = shown.spots[row, column].shown + shown.doubt(row, column)
+            number = shown.spots[row, column].shown if shown.level(row, column) or step is None else ""
+            text = number + shown.doubt(row, column)
             axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5.5, color=ink)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-    axes.set_xticks(range(len(columns)), [short(one, COMMAND_CHARACTERS) for one in columns], rotation=90, fontsize=6)
+    axes.set_xticks(range(len(columns)), [in_lines(one) for one in columns], rotation=90, fontsize=5.5)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), [short(one, NAME_CHARACTERS) for one in rows], fontsize=6.5)
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     axes.set_xlabel(shown.line.axis, fontweight="bold")
+
+
+def in_lines(command: str) -> str:
+    """A command in at most three lines, each of at most COMMAND_CHARACTERS."""
+    return "\n".join(wrap(short(command, 3 * COMMAND_CHARACTERS - 12), COMMAND_CHARACTERS)[:3])
+
+
+def key(picture: Canvas, maps: Sequence[Map]) -> None:
+    """Draw what the colours mean, under the maps."""
+    if any(shown.compares for shown in maps):
+        names = ["the best, or up to 1.1 times it", *(f"from {limit:g} times on" for limit in RATIO_STEPS)]
+    else:
+        names = [f"under {PERCENT_STEPS[0]} %", *(f"from {limit} %" for limit in PERCENT_STEPS)]
+    handles = [Patch(facecolor=colour, edgecolor=GREY, linewidth=0.4, label=name) for colour, name in zip(STEPS, names)]
+    framed = Patch(fill=False, edgecolor=ORANGE, linewidth=0.9, label="framed: the best, or level with it")
+    picture.legend(handles=[*handles, framed], loc="outside lower center", ncols=4, fontsize=6.5)
 
 
 def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
@@ -73,6 +92,7 @@ def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
     axes = picture.subplots(1, len(maps), squeeze=False, sharey=True)
     for one, shown in zip(axes[0], maps):
         squares(one, shown, group.rows, group.columns)
+    key(picture, maps)
     return picture
 
 

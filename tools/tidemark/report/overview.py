@@ -1,8 +1,8 @@
 """The first picture of a run: what the processor did, how processes shared the memory, and how many faults occurred.
 
 Three axes with the same time: utilisation, always from 0 to 100 %; the resident sets of the processes, stacked, with
-one line for the available frames and one for the demand; major faults. Events are marked, and the ground is coloured
-while the machine thrashed.
+one line for the available frames and one for the demand; major faults. Events are marked, and a bar along the top
+is drawn while the machine thrashed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
 from tidemark.report import quantities
-from tidemark.report.figure import BLACK, GREY, SHADE, STACK, WIDTH_IN, Figure, Look, mark, robust_from_zero, stacked
+from tidemark.report.figure import (
+    BLACK,
+    GREY,
+    STACK,
+    VERMILION,
+    WIDTH_IN,
+    Figure,
+    Look,
+    mark,
+    robust_from_zero,
+    stacked,
+)
 from tidemark.report.plots.runs import OVERVIEW
 from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
@@ -114,12 +125,13 @@ def draw(run: Run, table: Columns) -> Canvas:
     axes[2].set_xlim(0, table["time_s"][-1])
     for panel in axes:
         for begin, end in run.spells:
-            panel.axvspan(begin, end, color=SHADE, linewidth=0, zorder=0)
+            panel.plot([begin, end], [1, 1], color=VERMILION, linewidth=4, solid_capstyle="butt", clip_on=False,
+                       transform=panel.get_xaxis_transform())  # fmt: skip
     mark(axes[0], quantities.marks(run.data))
     signs(axes[1], run)
     names = looks(stack(table))
     handles = [Patch(color=look.colour, label=name) for name, look in names.items()]
-    handles += [Patch(color=SHADE, label="thrashing")] if run.spells else []
+    handles += [Patch(color=VERMILION, label="thrashing, at the top")] if run.spells else []
     picture.legend(handles=handles, loc="outside upper left", ncols=6, handlelength=1.2)
     return picture
 

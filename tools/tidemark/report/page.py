@@ -28,12 +28,14 @@ SCRIPTS = ("uPlot.iife.min.js", "page.js")
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure on the page: its texts and its SVG; `name` is the stem of its files."""
+    """A figure on the page: its texts, its SVG (empty if it was not drawn), and the kinds of its files, which `name` is
+    the stem of."""
 
     name: str
     title: str
     caption: str
     svg: bytes
+    kinds: tuple[str, ...] = ("png", "svg", "csv")
 
 
 @dataclass
@@ -54,8 +56,8 @@ class Block:
 
 @dataclass
 class Section:
-    """A part of the page: a sentence that sums it up (`story`), pictures, and last tables. `folded`: the tables are
-    closed until a reader opens them."""
+    """A part of the page: what sums it up (`story`, whose further lines are a list), pictures, and last tables.
+    `folded`: the tables are closed until a reader opens them."""
 
     title: str
     story: str = ""
@@ -126,14 +128,15 @@ def details_html(title: str, table: Mapping[str, Sequence[Any]], ids: Iterable[s
     return f'<div class="wide details"><table>{caption}{head_html(table)}\n<tbody>\n{rows}</tbody></table></div>'
 
 
-def files_html(names: Iterable[str]) -> str:
+def files_html(figures: Iterable[Shown]) -> str:
     """The files of figures, as links that work in the report's folder."""
 
-    def links(stem: str) -> str:
-        return ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg", "csv"))
+    def links(one: Shown) -> str:
+        stem = escape(f"figures/{one.name}")
+        kinds = ", ".join(f'<a href="{stem}.{kind}">{kind.upper()}</a>' for kind in one.kinds)
+        return f"<span class=files>{stem}: {kinds}</span>"
 
-    stems = [escape(f"figures/{name}") for name in names]
-    return " ".join(f"<span class=files>{stem}: {links(stem)}</span>" for stem in stems)
+    return " ".join(map(links, figures))
 
 
 def image_html(figure: Shown) -> str:
@@ -149,7 +152,7 @@ def figure_html(figure: Shown, before: Shown | None = None) -> str:
     return (
         f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
         f"<div class=picture>{image_html(figure)}</div>"
-        f"<figcaption>{escape(caption)} {files_html([figure.name])}</figcaption></figure>"
+        f"<figcaption>{escape(caption)} {files_html([figure])}</figcaption></figure>"
     )
 
 
@@ -169,12 +172,13 @@ def block_html(block: Block, first_chart: int) -> str:
     if not block.charts:
         return "\n".join(map(figure_html, block.figures, [None, *block.figures]))
     boxes = "".join(chart_html(chart, first_chart + at) for at, chart in enumerate(block.charts))
-    pictures = "" if block.only_linked else "".join(map(image_html, block.figures))
+    drawn = [] if block.only_linked else [one for one in block.figures if one.svg]
+    pictures = "".join(map(image_html, drawn))
     heading = f"<h3>{escape(block.title)}</h3>" if block.title else ""
     return (
         f'<div class=block>{heading}<div class="charts{" wide-charts" if block.wide else ""}">{boxes}</div>'
         + (f"<noscript>{pictures}</noscript>" if pictures else "")
-        + f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+        + f"<p class=reading>{escape(block.reading)} {files_html(block.figures)}</p></div>"
     )
 
 
@@ -192,7 +196,7 @@ def map_html(block: Block, png: bytes, about: dict[str, Any]) -> str:
         f'<div class=owners tabindex=0 role=group aria-label="{escape(block.title)} Arrow keys name owners." '
         f"data-owners='{escape(json.dumps(about))}'><img alt=\"{escape(block.reading)}\" "
         f'src="data:image/png;base64,{data}"></div><p class=legend>{names}</p>'
-        f"<p class=reading>{escape(block.reading)} {files_html([one.name for one in block.figures])}</p></div>"
+        f"<p class=reading>{escape(block.reading)} {files_html(block.figures)}</p></div>"
     )
 
 
@@ -208,10 +212,12 @@ def tables_html(section: Section) -> list[str]:
 def section_html(section: Section, anchor: str, first_chart: int) -> str:
     """One part of the page."""
     parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2>']
-    parts += [f"<p class=story>{escape(section.story)}</p>"] if section.story else []
+    first, *more = section.story.split("\n")
+    parts += [f"<p class=story>{escape(first)}</p>"] if first else []
+    parts += [f"<ul class=story>{''.join(f'<li>{escape(line)}</li>' for line in more)}</ul>"] if more else []
     parts += [f"<p>{escape(section.text)}</p>"] if section.text else []
     if section.arena:
-        parts += [maps.html(section.arena, files_html([one.name for one in section.figures]))]
+        parts += [maps.html(section.arena, files_html(section.figures))]
         parts += [details_html("Every number, and what makes it", maps.details(section.arena), maps.ids(section.arena))]
     for block in section.blocks:
         parts.append(block_html(block, first_chart))
@@ -220,7 +226,7 @@ def section_html(section: Section, anchor: str, first_chart: int) -> str:
     return "\n".join([*parts, *tables_html(section), "</section>"])
 
 
-def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
+def page(title: str, facts: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
     """The whole page as HTML."""
     charts: list[dict[str, Any]] = []
     bodies, links = [], []
@@ -239,6 +245,7 @@ def page(title: str, notes: Iterable[str], sections: Sequence[Section]) -> str:
         styles="\n".join(f"<style>{style}</style>" for style in styles),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
         links=" ".join(links),
+        facts=f"<p class=facts>{escape(facts)}</p>" if facts else "",
         notes="".join(f"<p class=note>{escape(note)}</p>" for note in notes),
         body="\n".join(bodies),
         data=json_for_html(charts),

@@ -15,10 +15,10 @@ from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION,
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, GREY)
 BAR_IN = 0.11
 CAPTION = (
-    "Where the time went, by kernel function; user: all programs together; idle: no task could run. Left: share "
-    "of all time, after McMenamin 2011, figures 7.9 and 7.10. Right: share of the kernel's own time, neither idle nor "
-    "user."
+    "Where the time went, after McMenamin 2011, figures 7.9 and 7.10. Above, shares of all time: idle, no task could "
+    "run; user, all programs together; and the kernel. Below, each function's share of the kernel's own time."
 )
+KINDS = {"idle": GREY, "user": GREEN, "kernel": BLUE}
 
 
 def of_profiles(profiles: Sequence[Profile], top: int) -> Figure:
@@ -28,20 +28,40 @@ def of_profiles(profiles: Sequence[Profile], top: int) -> Figure:
 
 
 def draw(profiles: Sequence[Profile]) -> Canvas:
-    """Draw two axes with the same functions, the first at the top."""
-    names = profile.functions(profiles)
-    height = 0.8 + len(names) * (BAR_IN * len(profiles) + 0.05)
-    picture = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
-    left, right = picture.subplots(1, 2, sharey=True)
-    bars(left, profiles, names, Profile.of_time)
-    bars(right, profiles, names, Profile.of_kernel)
-    left.set_yticks(range(len(names)), names)
-    left.set_ylim(len(names) - 0.5, -0.5)
-    left.set_xlabel("share of all time, %")
-    right.set_xlabel("share of the kernel's own time, %")
+    """Draw a bar of all time for each run, and below it the functions, the first at the top."""
+    names = [name for name in profile.functions(profiles) if name not in (profile.IDLE, profile.USER)]
+    heights = 0.35 + 0.18 * len(profiles), 0.3 + len(names) * (BAR_IN * len(profiles) + 0.05)
+    picture = Canvas(figsize=(WIDTH_IN, 0.5 + sum(heights)), layout="constrained")
+    above, below = picture.subplots(2, 1, height_ratios=heights)
+    shares(above, profiles)
+    bars(below, profiles, names, Profile.of_kernel)
+    below.set_yticks(range(len(names)), names)
+    below.set_ylim(len(names) - 0.5, -0.5)
+    below.set_xlabel("share of the kernel's own time, %")
     handles = [Patch(color=colour, label=described(one)) for one, colour in zip(profiles, COLOURS)]
     picture.legend(handles=handles, loc="outside upper left", ncols=1 if len(profiles) < 3 else 2)
     return picture
+
+
+def shares(axes: Axes, profiles: Sequence[Profile]) -> None:
+    """Draw what share of all time was idle, the programs' and the kernel's."""
+    for at, one in enumerate(profiles):
+        begin = 0.0
+        for kind, share in zip(
+            KINDS, (one.of_time(profile.IDLE), one.of_time(profile.USER), one.kernel / max(one.total, 1))
+        ):
+            axes.barh(at, 100 * share, 0.7, left=begin, color=KINDS[kind])
+            if share > 0.08:
+                axes.text(begin + 50 * share, at, f"{kind} {100 * share:.3g} %", ha="center", va="center", fontsize=6,
+                          color="white")  # fmt: skip
+            begin += 100 * share
+    axes.set_yticks(range(len(profiles)), [one.name for one in profiles])
+    axes.set(
+        ylim=(len(profiles) - 0.5, -0.5),
+        xlim=(0, 100),
+        xlabel="share of all time, % (grey idle, green user, blue kernel)",
+    )
+    axes.grid(visible=False)
 
 
 def described(one: Profile) -> str:

@@ -89,6 +89,12 @@ def utilisation(data: Telemetry) -> np.ndarray:
     return 100 - share(data, "idle_us")
 
 
+def stalled(data: Telemetry) -> np.ndarray:
+    """Seconds in which all tasks that were not idle stalled on memory, since boot, float64[n]."""
+    seconds: np.ndarray = column(data.samples, "psi.full_us") / 1e6
+    return seconds
+
+
 def minor_faults(data: Telemetry) -> np.ndarray:
     """Faults that are not major, per second, float64[n]."""
     rate: np.ndarray = (growth(data, "vm.pgfault") - growth(data, "vm.pgmajfault")) / intervals(data)
@@ -227,15 +233,15 @@ def log_from(every: Sequence[Telemetry]) -> float | None:
 
 
 def robust_top(time: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """(end of an axis, greatest value). The axis ends at 1.5 times the value that holds for 99 % of the time if the
-    greatest is more than three times that value, so that one short interval does not flatten the rest.
+    """(end of an axis, greatest value). The axis ends at 1.5 times the value that 95 % of the time stays below if the
+    greatest is more than three times that value, so that a short peak does not flatten the rest.
     """
     known = ~np.isnan(values)
     if not known.any() or np.nanmax(values) <= 0:
         return 1.0, 0.0
     order = np.argsort(values[known])
     lengths = np.diff(time, prepend=0.0)[known][order].cumsum()
-    usual = float(values[known][order][np.searchsorted(lengths, 0.99 * lengths[-1])])
+    usual = float(values[known][order][np.searchsorted(lengths, 0.95 * lengths[-1])])
     greatest = float(np.nanmax(values))
     return (1.5 * usual if 0 < 3 * usual < greatest else 1.05 * greatest), greatest
 

@@ -2,9 +2,8 @@
 
 A place is what the contestants have in common: the workload, memory, and all other settings that differ in the sweep.
 At each place they are ordered by the median time of their repetitions: over that of the ideal run, if the plan has one,
-else the turnaround. Each is compared with the best of its place by pairs of repetitions (tidemark.runs.claims). The
-data choose the best, so that the statements about one place are as many as there are pairs of contestants; they hold
-together with 95 %.
+else the turnaround. Each is compared with the best of its place by pairs of repetitions. The statements about one
+place hold together with 95 %, and allow for the best having been chosen by the same runs (tidemark.runs.claims).
 """
 
 from __future__ import annotations
@@ -96,23 +95,29 @@ def place(names: Sequence[str], at: Sequence[str], group: dict[str, list[Cell]],
     best, vary = order[0], any(sized(cell) for some in group.values() for cell in some)
     rows = [Row(best, tuple(sorted(values[best].values())))]
     for name in order[1:]:
-        claim = claims.of(values[best], values[name], claims.pairs_of(len(order)), vary)
+        claim = claims.of(values[best], values[name], sized=vary, best_of=len(order))
         rows.append(Row(name, tuple(sorted(values[name].values())), claim))
     title = ", ".join(value if name in BY_ITSELF else f"{name} {value}" for name, value in zip(names, at))
     return Place(title, rows)
 
 
 def answer(found: Sequence[Place], ideal: bool) -> str:
-    """The whole sweep in words: who is best, or level with the best, at how many places; then each place."""
+    """The whole sweep in words: who is best, or level with the best, at how many places; then a line for each place."""
     good = Counter(name for one in found for name in [one.rows[0].name, *one.named(claims.IS_LEVEL)])
     most = [f"{name} ({count})" for name, count in good.most_common(3)]
     said = (
         f"Of {len(found)} places, best or level with the best most often: {', '.join(most)}. " if len(found) > 1 else ""
     )
     few = next((row.claim.too_few for one in found for row in one.rows if row.claim and row.claim.too_few), "")
-    said += f"There is {few}; the order is that of the medians. " if few else ""
-    left_out = f" {len(found) - MOST_PLACES} more places are in the table." if len(found) > MOST_PLACES else ""
-    return said + " ".join(sentence(one, ideal) for one in found[:MOST_PLACES]) + left_out
+    said += f"There is {few}; the order is that of the medians. " if few else sure(found)
+    left_out = [f"{len(found) - MOST_PLACES} more places are in ranking.csv."] if len(found) > MOST_PLACES else []
+    return "\n".join([said.strip(), *(sentence(one, ideal) for one in found[:MOST_PLACES]), *left_out])
+
+
+def sure(found: Sequence[Place]) -> str:
+    """How sure the statements are, and of how many repetitions."""
+    pairs = [row.claim.pairs for one in found for row in one.rows if row.claim]
+    return f"By {min(pairs)} replicates; the statements about a place hold together with 95 %. " if pairs else ""
 
 
 def sentence(one: Place, ideal: bool) -> str:

@@ -132,7 +132,7 @@ def written(key: str, value: str) -> str:
 
 def settings_of(result: results.Result) -> dict[str, str]:
     """A result's settings as text; those that are not set are left out."""
-    return {key: str(value) for key, value in result.meta.get("settings", {}).items() if value not in ("", None)}
+    return {key: str(value) for key, value in result.meta.get("settings", {}).items() if value not in ("", None, [])}
 
 
 def read_cell(folder: Path, name: str, factors: dict[str, str]) -> Cell:

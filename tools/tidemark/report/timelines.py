@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FuncFormatter
 
 from tidemark.report import quantities
 from tidemark.report.figure import (
     BLACK,
+    DASHES,
     GREY,
     INTERVALS,
     OF_POLICY,
@@ -23,6 +25,7 @@ from tidemark.report.figure import (
     canvas,
     from_zero,
     heading,
+    label_ends,
     legend,
     looks,
     mark,
@@ -36,6 +39,7 @@ from tidemark.report.quantities import Columns
 from tidemark.report.sources import Run
 
 MAX_PANELS, SMALL = 12, 20
+FLAT = 50  # a line this many times below another would be flat on a linear scale
 LOGARITHMIC = f" Time is logarithmic, because one run took more than {quantities.FAR_APART} times as long as another."
 
 
@@ -271,23 +275,34 @@ def lists(run: Run, stem: str) -> Figure | None:
     def draw() -> Canvas:
         groups = [(names, label) for names, label in ((levels, "now"), (counted, "since boot")) if names]
         picture, axes = canvas(len(groups), sharex=True)
-        looks_in_turn = (Look(c, d) for d in ("-", "--") for c in list_colours())
+        looks_in_turn = (Look(c, d) for d in DASHES for c in list_colours())
         thinned, cycle = thin(columns), dict(zip([*levels, *counted], looks_in_turn))
         for panel, (names, label) in zip(axes[:, 0], groups):
+            peaks = [float(np.nanmax(thinned[name])) for name in names]
             for name in names:
                 look = cycle.get(name, Look(BLACK))
                 panel.plot(thinned["time_s"], thinned[name], color=look.colour, linestyle=look.dash, linewidth=0.9)
             mark(panel, quantities.marks(run.data))
             panel.set_ylabel(label)
-            from_zero(panel)
+            if max(peaks) > FLAT * min(peaks):
+                panel.set_yscale("symlog", linthresh=1)
+                panel.set_ylim(0, 2 * max(peaks))
+                panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            else:
+                from_zero(panel)
+            label_ends(panel, {name: (0, last(thinned[name])) for name in names}, cycle)
         axes[-1, 0].set_xlabel("time since boot, s")
-        axes[-1, 0].set_xlim(left=0)
-        legend(picture, {name: cycle.get(name, Look(BLACK)) for name in levels + counted}, 5)
+        axes[-1, 0].set_xlim(0, thinned["time_s"][-1])
         return picture
 
     table = stacked([({"run": run.label}, columns)])
     caption = captioned(LISTS.caption, [run])
     return Figure(f"{LISTS.name}-{stem}", f"{LISTS.title}: {run.label}", caption, table, draw)
+
+
+def last(values: np.ndarray) -> float:
+    """The last known value."""
+    return float(values[~np.isnan(values)][-1])
 
 
 def list_colours() -> Sequence[str]:

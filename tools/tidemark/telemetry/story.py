@@ -16,6 +16,7 @@ from tidemark.telemetry import thrashing
 from tidemark.telemetry.stream import Telemetry
 
 PAGES_A_MIB = 256
+WAITED = 3  # the member of `us` of an exit record that counts waits for pages
 NO_VERDICT = "No verdict, for its telemetry has no records of pressure: newer kernels write them; run it again"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -85,7 +86,9 @@ def worked(data: Telemetry, begin_s: float, end_s: float) -> float:
 def spell(spells: Sequence[tuple[float, float]], end_s: float) -> str:
     """`Thrashing from 3.1 s to 320 s`; with several spells also their total length."""
     first, last = spells[0][0], spells[-1][1]
-    when = f"from {seconds(first)} to {'the end, ' if last >= end_s else ''}{seconds(last)}"
+    # The first eviction and the end of the run are known to the microsecond; other ends are those of windows.
+    until = f"the end, {seconds(last)}" if last >= end_s else f"{last:,.{0 if last >= 100 else 1}f} s"
+    when = f"from {seconds(first)} to {until}"
     if len(spells) == 1:
         return f"Thrashing {when}"
     total = sum(end - begin for begin, end in spells)
@@ -125,6 +128,18 @@ def verdict(data: Telemetry) -> str:
 def turnaround_s(data: Telemetry) -> float:
     """The command's turnaround, the longest of its processes', since it waits for its children; 0 if none ended."""
     return max((record["turnaround_us"] for record in data.exits), default=0) / 1e6
+
+
+def hardest_hit(data: Telemetry) -> str:
+    """The process that waited longest for pages, in a sentence; empty if none waited for a read."""
+    hit = max(data.exits, key=lambda record: record["us"][WAITED], default=None)
+    if hit is None or not hit["us"][WAITED] or not hit["majflt"]:
+        return ""
+    waited, turnaround = (seconds(us / 1e6) for us in (hit["us"][WAITED], hit["turnaround_us"]))
+    return (
+        f"Hardest hit: {hit['comm']} {hit['pid']} waited for pages for {waited} of its {turnaround}, at "
+        f"{hit['majflt']:,} of the {sum(record['majflt'] for record in data.exits):,} major faults."
+    )
 
 
 def slower(ratio: float) -> str:

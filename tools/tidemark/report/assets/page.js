@@ -28,15 +28,15 @@
 
   const inside = (u, x) => x >= u.bbox.left && x <= u.bbox.left + u.bbox.width;
 
-  /* Colour the ground while the machine thrashed. */
+  /* A bar along the top edge while the machine thrashed. */
   const drawSpells = (spells) => (u) => {
     const { ctx, bbox } = u;
     ctx.save();
-    ctx.fillStyle = colour("--shade");
+    ctx.fillStyle = colour("--vermilion");
     for (const [begin, end] of spells) {
       const left = Math.max(u.valToPos(begin, "x", true), bbox.left);
       const right = Math.min(u.valToPos(end, "x", true), bbox.left + bbox.width);
-      if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+      if (right > left) ctx.fillRect(left, bbox.top, right - left, 4 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -89,6 +89,9 @@
     ctx.restore();
   };
 
+  /* The value at an index of a column; without an index, so that no legend is empty, the last one. */
+  const valueAt = (column, index) => (index == null ? column.findLast((value) => value != null) : column[index]);
+
   const lineOf = (chart, shown) => (s, at) => {
     const area = at < (chart.stack || 0);
     return {
@@ -101,7 +104,7 @@
       spanGaps: true,
       points: { show: false },
       paths: s.stepped || chart.stack ? uPlot.paths.stepped({ align: chart.stack ? 1 : -1 }) : uPlot.paths.linear(),
-      value: (u, value, nr, index) => written(index == null || !chart.stack ? value : shown.data[nr][index], chart.unit),
+      value: (u, value, nr, index) => written(valueAt(chart.stack ? shown.data[nr] : u.data[nr], index), chart.unit),
     };
   };
 
@@ -130,15 +133,30 @@
     ...(chart.from ? { splits: xTicks, filter: (u, ticks) => ticks } : {}),
   });
 
+  /* All charts show the same stretch of time: `stretch` is what the reader selected, null for all of it. */
+  let stretch = null, zooming = false;
+  const zoom = (chart, plot) => {
+    const [min, max] = stretch ?? [plot.data[0][0], plot.data[0].at(-1)];
+    plot.setScale("x", { min: Math.max(min, first(chart)), max });
+  };
+  const zoomed = (u, key) => {
+    if (key !== "x" || zooming || !u.ready) return;
+    const { min, max } = u.scales.x;
+    stretch = min <= u.first && max >= u.end ? null : [min, max];
+    zooming = true;
+    for (const [box, plot] of plots) if (plot !== u) zoom(charts[box.dataset.chart], plot);
+    zooming = false;
+  };
+
   const options = (chart, shown, width) => ({
     width,
     height: chart.tall ? TALL : HEIGHT,
-    cursor: { sync: { key: chart.group }, drag: { x: true, y: false } },
+    cursor: { sync: { key: "page" }, drag: { x: true, y: false } },
     legend: { markers: { dash: (u, at) => (u.series[at].dash?.length ? "dashed" : "solid"), fill: (u, at) => u.series[at].fill?.(u, at) } },
     scales: { x: { time: false, distr: chart.from ? 3 : 1, range: xRange(chart) }, y: yScale(chart) },
     axes: [axis(timeAxis(chart)), axis({ size: 64 })],
-    series: [{ label: "time", value: (u, t) => (t == null ? "–" : t.toFixed(3) + " s") }, ...order(chart, chart.series).map(lineOf(chart, shown))],
-    hooks: { drawAxes: [drawSpells(chart.spells)], draw: [drawMarks(chart), drawTurns(chart.turns || [])] },
+    series: [{ label: "time", value: (u, t) => (t ?? u.data[0].at(-1)).toFixed(3) + " s" }, ...order(chart, chart.series).map(lineOf(chart, shown))],
+    hooks: { setScale: [zoomed], drawAxes: [drawSpells(chart.spells)], draw: [drawMarks(chart), drawTurns(chart.turns || [])] },
   });
 
   /* The highest of the stacked areas is drawn first, and the others over it. */
@@ -211,6 +229,8 @@
     const data = joined(chart, blocks, shown);
     const plot = new uPlot(options(chart, shown, place.clientWidth || 600), data, place);
     plots.set(box, plot);
+    [plot.ready, plot.first, plot.end] = [true, first(chart), chart.end];
+    if (stretch) zoom(chart, plot);
     if (chart.choices) menu(chart, heading, (chosen) => plot.setData(joined(chart, chosen, shown)));
     keys(chart, plot, place);
     new ResizeObserver(() => {

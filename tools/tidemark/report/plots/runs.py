@@ -14,13 +14,14 @@ OVERVIEW = Plot(
     "stacked, under their total demand (dashed) and the available frames: areas that swap places are processes that "
     "take pages from each other; light grey is unowned: no process maps these pages (read ahead, files, being written "
     "back, the kernel's). Below, the resulting major faults. ▼ a process ended (+5: five more did), ◀ one was held "
-    "back, ▶ one admitted. Coloured ground: thrashing.",
+    "back, ▶ one admitted. Bar at the top edge: thrashing.",
     """The first picture of every run: did the processor work, which processes had the memory, and what did that cost?
     If *wanted* is far above *available frames*, the processor is near 0 % and the faults do not end, the machine
     thrashes; this stops when processes end (▼) or are held back (◀). If the wanted line is below the frames, memory
     sufficed, and a slow program has another reason. Pages that processes share after a fork count for each of them. At
     most ten processes have a colour, the others are one area. If the peak of the faults is more than three times the
-    rate that 99 % of the time stays below, the axis ends at one and a half times that rate.""",
+    rate that 95 % of the time stays below, the axis ends at one and a half times that rate, and the peak is written
+    there.""",
     (
         Line("utilisation_percent", unit="%", formula="1 − Δ`idle_us` / Δ`t_us`"),
         Line("major_faults_per_s", "vm.pgmajfault"),
@@ -116,14 +117,15 @@ PRESSURE = Plot(
     RUNS,
     "Pressure",
     "Pressure: the share of time in which some task, and in which all tasks that were not idle, stalled on memory "
-    "(Linux's PSI; a process that is held back by admission does not count). Full near 100 % and pages read and "
-    "written: thrashing.",
+    "(Linux's PSI; a process that is held back by admission does not count); below, the seconds in which all stalled, "
+    "added up. Full near 100 % and pages read and written: thrashing.",
     """*some*: at least one task waits for memory. *full*: no task does anything else (J. Weiner, PSI, Linux 4.20). A
     disk can be busy and *some* high while others compute; *full* near 100 % with pages that are exchanged is
     [thrashing](../guide/05-measuring.md#thrashing).""",
     (
         Line("some_percent", "psi.some_us", axis="some, %", chart="Pressure on memory", part="some"),
         Line("full_percent", "psi.full_us", axis="full, %", chart="Pressure on memory", part="full"),
+        Line("full_s", quantities.stalled, unit="s", formula="`psi.full_us`", axis="full so far, s"),
     ),
     pictures=("pressure",),
     question="How long did tasks wait for memory?",
@@ -230,7 +232,7 @@ LISTS = Plot(
     RUN,
     "The policy's lists",
     "What the policy shows of itself (/proc/vm/policy): levels, and what never shrank, which are counters. Lines that "
-    "are always 0 are left out.",
+    "are always 0 are left out; the scale is logarithmic if some are far below others.",
     "What the policy reports about itself, as in `/proc/vm/policy`; [policies.md](policies.md) explains the names.",
     chart="The policy's lists",
     pictures=("lists-ws",),

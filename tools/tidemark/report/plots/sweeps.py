@@ -38,7 +38,8 @@ TURNAROUND = Plot(
     SWEEP,
     "Turnaround against memory",
     "Turnaround of the whole command against memory. Points are runs, bars go from the least to the greatest. Fits are "
-    "drawn if they say something (R² of at least 0.8, p inside the searched range, c not negative): dashed "
+    "drawn if they say something (R² of at least 0.8, p inside the searched range and not carried by one size, c not "
+    "negative): dashed "
     "T = k / M⁴ + c (McMenamin 2011, equation 5.1); solid: the exponent free, with its 95 % interval, by least squares "
     "on the median at each size (variable "
     "projection; profile-likelihood interval). The scale is logarithmic if turnarounds differ more than thirtyfold.",
@@ -54,7 +55,7 @@ HEAT = Plot(
     SWEEP,
     "{what}, against {x} and {y}",
     "The median at each pair, as a number and as a colour (darker is more, on a logarithmic scale that all "
-    "policies share). ×: not run, or failed.",
+    "policies share). Line: beyond it the processes want more than the available frames. ×: not run, or failed.",
     """Of a sweep with two axes, such as `tools/tidemark/plans/grid.toml`. At the edge between light and dark the
     processes cease to fit; it runs along demand = memory for a policy that lets all processes run.""",
     pictures=("heat-processes-mem",),
@@ -106,7 +107,8 @@ ARENA = Plot(
     "command with enough memory that nothing is evicted: its processes' times alone, one after the other. MIN is "
     "Belady's, with all frames that are free after boot; only for commands of one process, since the order of "
     "several depends on the policy. Cost: the hooks' share of the instructions. Darker is farther from the best of "
-    "the column (of cost: larger). Framed: the best of the column, or level with it (within 10 %). ?: not known "
+    "the column (of cost: larger). Framed, with its number: the best of the column, or level with it (within 10 %). "
+    "?: not known "
     "whether it differs from the best. ±: the result turns round within ±1 % of size. The statements about a column "
     "hold together with 95 %. Rows are ordered by the geometric mean of time over the best's; neighbours need not "
     "differ.",
