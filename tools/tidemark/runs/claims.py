@@ -135,7 +135,7 @@ def needed_of_best(contestants: int) -> int:
 
 def interval(logs: np.ndarray, comparisons: int = 1, best_of: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the interval for the median of logs of ratios, float64[..., pairs]: two float64[...]. It is one of
-    some `comparisons`; or, with `best_of`, one with the best of so many contestants."""
+    some `comparisons`; or, with `best_of`, one with the best of this number of contestants."""
     pairs = logs.shape[-1]
     at = rank_of_best(best_of, pairs) if best_of else rank(pairs, comparisons)
     if not at:
@@ -156,7 +156,7 @@ def turns_round(logs: np.ndarray, places: np.ndarray, told_apart: bool) -> bool:
 
 
 def of(a: Values, b: Values, comparisons: int = 1, sized: bool = False, best_of: int = 0) -> Claim | None:
-    """The claim about B over A, one of several `comparisons`; or, with `best_of`, over A as the best of so many
+    """The claim about B over A, one of several `comparisons`; or, with `best_of`, over A as the best of this number of
     contestants. `sized`: the replicates vary the size of the workload. None without pairs, or if a value is not
     positive, so that there is no ratio."""
     both = [key for key in a if key in b]
