@@ -134,6 +134,10 @@ reference:
 	$(BUILD) build/user/libtm.a
 	@$(PYTHON) tools/mkreference.py $(if $(RENEW),--renew) -- $(CC)
 
+wheel:
+	$(BUILD) page
+	@$(PYTHON) tools/mkwheel.py
+
 check soak:
 	+@tools/check.sh $@ $(MAKE) --no-print-directory -f tools/build.mk CC='$(CC)' CCACHE=$(CCACHE)
 qemus: check-base
@@ -161,6 +165,6 @@ help:
 	$(error there is no target $@; `make help` lists them)
 
 .DEFAULT_GOAL := all
-.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso image image-list sim lab grade hand-in quiz release reference check
+.PHONY: all iso page book grade-base new-policy test-base check-base files qemu qemu-gdb gdb qemu-iso image image-list sim lab grade hand-in quiz release reference wheel check
 .PHONY: soak qemus hosts figures coverage doctor clean help
 .SUFFIXES:

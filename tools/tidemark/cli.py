@@ -15,10 +15,24 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tidemark import errors
+from tidemark.machine import home
 
 # In the order of the help. The module of each has a function of the same name, or `app`, a group of commands.
 COMMANDS = (
-    *("run", "rerun", "min", "bound", "sweep", "curves", "pagetables", "report", "profile", "alloc", "contention"),
+    *(
+        "demo",
+        "run",
+        "rerun",
+        "min",
+        "bound",
+        "sweep",
+        "curves",
+        "pagetables",
+        "report",
+        "profile",
+        "alloc",
+        "contention",
+    ),
     *("export", "gdb", "watch", "race", "procs", "sim", "compare", "worst", "evaluate", "paper", "lab", "grade"),
     *("grade-class", "export-grade", "hand-in", "rubric", "class-stats", "export-jplag", "board", "release"),
     *("trace", "quiz"),
@@ -114,6 +128,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, hang_up)
     signal.signal(signal.SIGHUP, hang_up)
     try:
+        if said := home.not_here(sys.argv[1:]):
+            raise errors.LabError(said, errors.NO_TOOL)
+        home.prepare()
         app()
     except errors.LabError as error:
         say(str(error))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, NO_TOOL, LabError
 from tidemark.files import sha256
-from tidemark.machine import qemu, reference_image
+from tidemark.machine import home, qemu, reference_image
 
 LEAST_QEMU = (6, 2)
 
@@ -56,7 +56,7 @@ def check_unchanged(folder: Path, before: Stamp) -> None:
 def commit(folder: Path) -> str:
     """git's name for the tree's state, with `-dirty` if there are changes; empty if there is no git. The reference
     image knows its commit."""
-    if folder == qemu.ROOT / reference_image.UNPACKED:
+    if folder == qemu.ROOT / reference_image.UNPACKED or home.INSTALLED:
         return reference_image.about(qemu.ROOT).get("commit", "")[:12]
     try:
         command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"]

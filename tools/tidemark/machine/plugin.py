@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, NO_TOOL, LabError
-from tidemark.machine import qemu
+from tidemark.machine import home, qemu
 
 PLUGIN = qemu.ROOT / "build/plugin/tidemark.so"
 SYMBOLS = qemu.KERNEL + ".nm"
@@ -61,6 +61,8 @@ def flags(mode: str, reach: Callable[[Path], Path] = Path, /, **options: str | P
 
     Raises LabError if the plugin has not been built, or QEMU cannot load one.
     """
+    if home.INSTALLED:
+        raise LabError(f"this needs {home.PLUGIN}: use `make lab` in a clone of Tidemark", NO_TOOL)
     if not PLUGIN.exists():
         raise LabError(f"{PLUGIN} does not exist; `make lab` builds it", NO_TOOL)
     check_qemu()

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from tidemark.machine import disk, reference_image
 from tidemark.machine.disk import BadSetting
-
-ROOT = Path(__file__).resolve().parents[3]
+from tidemark.machine.home import ROOT
 
 
 def defaults() -> dict[str, str]:
