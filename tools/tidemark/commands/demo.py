@@ -77,9 +77,10 @@ def demo(
     from tidemark.report import folder, sources
 
     image, numbers = reference_image.unpacked(qemu.ROOT), (MOST, 1, 2, 4, 6)
-    todo, done = [(policy, number) for number in numbers for policy in POLICIES], []
+    todo = [(policy, number) for number in numbers for policy in POLICIES]
+    done: list[Ran] = []
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for one in pool.map(lambda which: run(*which, image, out), todo):
+        for one in pool.map(lambda which: run(which[0], which[1], image, out), todo):
             done.append(one)
             if not quiet:
                 print(f"tidemark: {len(done)} of {len(todo)} runs done", file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tidemark.machine import disk, reference_image
 from tidemark.machine.disk import BadSetting
-from tidemark.machine.home import ROOT
+from tidemark.machine.home import ROOT as ROOT
 
 
 def defaults() -> dict[str, str]:
