@@ -136,8 +136,8 @@ def _draw_curve(axes: Axes, curve: Curve, values: np.ndarray) -> None:
     axes.plot(curve.sizes, values, color=COLOURS[curve.policy], label=LABELS[curve.policy], **marker)
 
 
-def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve], linear: bool) -> None:
-    """Draw the curves, and to each the ray of its primary knee, with the knee's size if the axes are linear."""
+def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    """Draw the curves, and to each the ray of its primary knee."""
     for policy, curve in curves.items():
         colour = COLOURS[policy]
         _draw_curve(axes, curve, curve.lifetimes)
@@ -145,9 +145,6 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve], linear: bool) -> No
         if knee is not None:
             x, g = curve.sizes[knee], curve.lifetimes[knee]
             axes.plot([0, x], [0, g], color=colour, linewidth=0.6, linestyle=":", label="_ray")
-            if linear:
-                axes.annotate(f"{LABELS[policy]} {x:.3g}", (x, g), xytext=(4, -3), textcoords="offset points",
-                              fontsize=6, color=colour)  # fmt: skip
             axes.plot([x], [g], "o", color=colour, markeredgecolor="white", label="_knee")
         others = curve.other_knees()
         axes.plot(curve.sizes[others], curve.lifetimes[others], "o", color=colour, fillstyle="none", label="_others")
@@ -156,6 +153,17 @@ def _draw_lifetimes(axes: Axes, curves: Mapping[str, Curve], linear: bool) -> No
             axes.plot(
                 curve.sizes[balance], curve.lifetimes[balance], "s", color=colour, markeredgecolor="black", label="_L=S"
             )
+
+
+def _name_knees(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    """Write the size of each primary knee into the lower right corner, in the colour of its ray."""
+    knees = [(policy, curve.sizes[at]) for policy, curve in curves.items() if (at := curve.knee()) is not None]
+    for nr, (policy, size) in enumerate(reversed(knees)):
+        axes.annotate(f"{LABELS[policy]} {size:.3g}", (0.98, 0.03), xycoords="axes fraction", ha="right", fontsize=6.5,
+                      xytext=(0, 8 * nr), textcoords="offset points", color=COLOURS[policy])  # fmt: skip
+    if knees:
+        axes.annotate("knees at x =", (0.98, 0.03), xycoords="axes fraction", ha="right", fontsize=6.5,
+                      xytext=(0, 8 * len(knees)), textcoords="offset points")  # fmt: skip
 
 
 def _draw_theory(axes: Axes, curve: Curve) -> None:
@@ -193,7 +201,7 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
     def draw() -> Canvas:
         picture, ((linear, logarithmic),) = canvas(columns=2, row_in=3.0)
         for axes in (linear, logarithmic):
-            _draw_lifetimes(axes, curves, axes is linear)
+            _draw_lifetimes(axes, curves)
             axes.set_xlabel("mean resident set x (pages)")
         linear.yaxis.set_major_formatter(EngFormatter())
         linear.set_xlim(left=0)
@@ -203,14 +211,15 @@ def lifetimes(curves: Mapping[str, Curve], unit: str) -> Figure:
         _plain_ticks(logarithmic.xaxis)
         _plain_ticks(logarithmic.yaxis)
         _draw_theory(logarithmic, curves["lru"])
+        _name_knees(logarithmic, curves)
         handles, labels = linear.get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside upper left", ncols=len(labels))
         return picture
 
     without = [LABELS[policy] for policy, curve in curves.items() if curve.knee() is None]
     caption = (
-        "Dots, with their size in pages: primary knees, where the steepest ray from 0 (dotted) touches the curve; "
-        "circles: other knees. Right: logarithmic."
+        "Dots: primary knees, where the steepest ray from 0 (dotted) touches the curve; circles: other knees. Right: "
+        "logarithmic."
     )
     balances = [f"{LABELS[policy]} {curve.sizes[at]:,.4g}" for policy, curve in curves.items()
                 if (at := curve.balance()) is not None]  # fmt: skip
