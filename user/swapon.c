@@ -32,7 +32,7 @@ struct header {
 	uint32_t padding[117];
 	uint32_t bad[MAX_BAD];
 	char rest[2];
-	char signature[10];
+	char signature[10] __attribute__((nonstring));
 };
 
 _Static_assert(sizeof(struct header) == PAGE_KB * 1024, "the header is a page");

@@ -22,9 +22,9 @@ static long sys_none(void)
 	return -ENOSYS;
 }
 
-#define PRAGMA(text) _Pragma(#text)
-#define SYSCALL(nr, name, ...) PRAGMA(weak sys_##name = sys_none)
-#define SYSCALL0(nr, name) PRAGMA(weak sys_##name = sys_none)
+#define ALIAS __attribute__((weak, alias("sys_none")))
+#define SYSCALL(nr, name, ...) ALIAS long sys_##name(__VA_ARGS__);
+#define SYSCALL0(nr, name) ALIAS long sys_##name(void);
 #define SAME(nr, name, other)
 #define NONE(nr, name)
 #include "list.h"
