@@ -8,6 +8,10 @@
 
 # --- variables -------------------------------------------------------------------------------------------------------
 
+ifneq ($(filter 3.% 4.0 4.0.% 4.1 4.1.%,$(MAKE_VERSION)),)
+$(error This is GNU make $(MAKE_VERSION), and Tidemark needs 4.2 or later; on macOS: brew install make, then gmake instead of make)
+endif
+
 define NEWLINE
 
 
@@ -32,6 +36,9 @@ $(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=
 MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
 
+# What the tools here start asks the set-up for the compiler, too.
+export TIDEMARK_CC := $(if $(filter override command,$(origin CC)),$(CC))
+
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # These variables become parts of command lines.
@@ -54,19 +61,17 @@ endif
 
 quoted = '$(subst ','\'',$1)'
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
-TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) DISK=$(call quoted,$(DISK)) IMAGE=$(IMAGE) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
+TOOLCHAIN := $(shell INSTALL=$(call quoted,$(INSTALL)) DISK=$(call quoted,$(DISK)) IMAGE=$(IMAGE) ZIG=$(call quoted,$(ZIG)) MUSL_FROM=$(MUSL_FROM) TIDEMARK_CC=$(call quoted,$(TIDEMARK_CC)) tools/setup.sh $(foreach g,$(GOALS),$(call quoted,$g)))
 ifneq ($(.SHELLSTATUS),0)
 $(error the set-up is not complete, see above)
 endif
-ifneq ($(findstring command,$(origin CC)),command)
-CC := $(TOOLCHAIN)
-endif
+override CC := $(TOOLCHAIN)
 # Reuses what ccache has compiled before, in any tree, if ccache is installed and may write to its folder.
-CCACHE := $(shell d=$$(ccache -k cache_dir 2>/dev/null) && mkdir -p "$$d/tmp" 2>/dev/null && [ -w "$$d/tmp" ] && echo ccache)
+CCACHE := $(if $(findstring zig,$(CC)),,$(shell d=$$(ccache -k cache_dir 2>/dev/null) && mkdir -p "$$d/tmp" 2>/dev/null && [ -w "$$d/tmp" ] && echo ccache))
 endif
 
 ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += -j$(shell nproc)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN || echo 2)
 endif
 # The targets here run one after another; tools/build.mk runs many in parallel.
 .NOTPARALLEL:

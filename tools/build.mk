@@ -19,11 +19,12 @@ USER_PROG := $(addprefix build/user/,$(basename $(notdir $(USER_SRC))))
 USER_FILES := $(wildcard user/*.c user/*/*.c)
 POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard kernel/mm/policy/*.c))))
 
+include tools/compilers.mk
 ERRORS := $(addprefix -Werror=,implicit-function-declaration implicit-int int-conversion incompatible-pointer-types return-type)
-COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(ERRORS)
+COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(ERRORS) $(QUIET_$(FAMILY))
 KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-strict-aliasing -mmemset-strategy=rep_4byte:-1:noalign -mmemcpy-strategy=rep_4byte:-1:noalign -mno-mmx -mno-sse -mno-80387 -Ikernel/include
-LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack
+	-fno-asynchronous-unwind-tables -fno-strict-aliasing $(STRINGS_$(FAMILY)) -mno-mmx -mno-sse -mno-80387 -Ikernel/include
+LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack $(LINK_$(FAMILY))
 STRICT := $(if $(WERROR),-Werror)
 # The output is the same in whatever folder the tree is. The shell expands its name, because make would split it at blanks.
 COMPILE = $(CCACHE) $(CC) "-ffile-prefix-map=$$PWD=." $(STRICT)
@@ -33,7 +34,7 @@ all: build/tidemark.elf build/initramfs.cpio
 # Files that change only if their content does: the compiler with its flags, the programs, the kernel's sources.
 build/flags build/programs build/sources build/user-files: FORCE
 	@mkdir -p build && { $(call if_new,printf '%s\n' "$($(@F))"); }
-build/flags: flags = $(CC) $(shell $(CC) -dumpfullversion) $(KFLAGS) $(LDFLAGS) $(UFLAGS) $(ULDFLAGS)
+build/flags: flags = $(CC) $(shell $(CC) $(VERSION_$(FAMILY))) $(KFLAGS) $(LDFLAGS) $(UFLAGS) $(ULDFLAGS)
 build/programs: programs = $(USER_PROG) $(EXTRA)
 build/sources: sources = $(KERNEL_SRC)
 build/user-files: user-files = $(USER_FILES)
@@ -62,7 +63,7 @@ $(REGISTRY:.c=.o): build/%.o: build/%.c build/flags
 build/ksyms.o build/ksyms0.o: build/%.o: build/%.S
 	$Q$(COMPILE) $(KFLAGS) -c -o $@ $<
 
-NM = "$$($(CC) -print-prog-name=nm)" -n
+NM = $(call tool,nm) -n
 
 build/ksyms0.S: tools/ksyms.awk build/flags
 	$Qawk -f tools/ksyms.awk </dev/null >$@
@@ -82,11 +83,11 @@ build/tidemark.elf: build/ksyms.o build/pass1.elf
 
 # --- user programs ---------------------------------------------------------------------------------------------------
 
-MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source,$(MUSL_FROM)),build/musl),build/musl)
+MUSL := $(if $(wildcard /usr/lib/i386-linux-musl/libc.a),$(if $(filter source zig,$(MUSL_FROM)),build/musl),build/musl)
 MUSL_LIB := $(MUSL)/usr/lib/i386-linux-musl
 UFLAGS := $(COMMON) -ffunction-sections -fno-asynchronous-unwind-tables -nostdinc -isystem $(MUSL)/usr/include/i386-linux-musl -Iuser/lib
-ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-z,norelro
-ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc -lgcc -Wl,--end-group $(MUSL_LIB)/crtn.o
+ULDFLAGS := -static -no-pie -nostdlib -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-z,norelro $(LINK_$(FAMILY))
+ULIBS = -L$(MUSL_LIB) -Wl,--start-group -lc $(LIBGCC_$(FAMILY)) -Wl,--end-group $(MUSL_LIB)/crtn.o
 USER_LIB := build/user/libtm.a
 user_objects = $(patsubst %.c,build/obj/%.o,$(sort $(or $(wildcard $1/*.c),$1)))
 
@@ -98,10 +99,12 @@ build/obj/%.o: %.c build/flags | $(MUSL_LIB)/libc.a
 	$(call say,UCC,$<)
 	$Q$(COMPILE) $(UFLAGS) -isystem "$$($(CC) -print-file-name=include)" -MMD -MP -c -o $@ $<
 
-$(USER_LIB): $(call user_objects,user/lib) build/user-files
+$(USER_LIB): $(call user_objects,user/lib) $(HELPERS_$(FAMILY)) build/user-files
 	@mkdir -p $(@D) && rm -f $@
 	$(call say,AR,$@)
-	$Q"$$($(CC) -print-prog-name=ar)" rcsD $@ $(filter %.o,$^)
+	$Q$(call tool,ar) rcsD $@ $(filter %.o,$^)
+
+$(HELPERS_clang): UFLAGS += -Ikernel/include
 
 define user_program
 build/user/$(basename $(notdir $1)): $(call user_objects,$1) $(USER_LIB) $(if $(filter %.c,$1),,build/user-files)
@@ -112,7 +115,7 @@ $(foreach s,$(USER_SRC),$(eval $(call user_program,$s)))
 
 build/initramfs.cpio: $(USER_PROG) $(EXTRA) tools/mkinitramfs.py build/programs
 	$(call say,CPIO,$@)
-	$QSTRIP="$$($(CC) -print-prog-name=strip)" python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,rmdir,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
+	$QSTRIP=$(call tool,strip) python3 tools/mkinitramfs.py $(if $(wildcard user/rootfs),--dir user/rootfs) --names fstools=chmod,chown,dd,df,find,ln,mkfifo,mount,mv,rmdir,stat,sync,touch,umount --names swapon=swapoff,mkswap $@ $(USER_PROG) $(EXTRA)
 
 # --- the image for GRUB ----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/sh
 # tools/locked.sh COMMAND...: runs it while no other make builds in this tree; if one does, says so and waits.
 
 set -u

@@ -1,11 +1,12 @@
-#!/usr/bin/env bash
-# tools/musl.sh DIR package|source COMPILER...: installs musl for i386 into DIR, as
+#!/bin/sh
+# tools/musl.sh DIR package|source|zig COMPILER...: installs musl for i386 into DIR, as
 # DIR/usr/lib/i386-linux-musl and DIR/usr/include/i386-linux-musl.
 #
 # `package` takes the distribution's binary package musl-dev for i386, and its source package if there is no such
 # binary (Ubuntu). `source` takes the source package at once and builds libc.a with COMPILER. Neither needs root:
 # apt runs with its own directories inside DIR and the system's list of sources, so that dpkg's configuration (its
-# architectures, for example) is not changed.
+# architectures, for example) is not changed. `zig` lets zig (build/zig) build the musl that it contains, as does a system
+# without apt.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,14 +25,14 @@ fail() {
 	exit 1
 }
 
-command -v apt-get >/dev/null || fail 'this system has no apt-get'
+command -v apt-get >/dev/null || from=zig
 mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/sources"
 apt=$PWD/$dir/apt
 : >"$apt/status"
 
 # Copies the system's sources of Debian or Ubuntu itself; other sources may lack i386 or source packages.
 copy_sources() {
-	local file types=$1
+	types=$1
 	rm -f "$apt"/sources/*
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
 		[ -f "$file" ] && grep -qE '(debian|ubuntu)' "$file" || continue
@@ -99,8 +100,28 @@ build_source() (
 		AR=$($compiler -print-prog-name=ar) RANLIB=$($compiler -print-prog-name=ranlib) CC=$compiler \
 			CFLAGS='-O2 -march=i686 -fno-pie' ./configure --target=i386 --disable-shared \
 			--prefix=/usr --libdir=/$lib --includedir=/$include &&
-		make -j"$(nproc)" && make install-libs install-headers DESTDIR=../new
+		make -j"$(getconf _NPROCESSORS_ONLN)" && make install-libs install-headers DESTDIR=../new
 )
+
+# zig builds its C library when a program needs it, in three archives; headers that all machines share come first.
+from_zig() {
+	say 'building it from the sources in zig (a minute) ...'
+	zig=$PWD/build/zig lib_dir=$apt/new/$lib include_dir=$apt/new/$include
+	mkdir -p "$lib_dir" "$include_dir" "$apt/new/usr/share/doc/musl-dev" || return 1
+	echo 'int main(void) { return 0; }' >"$apt/main.c"
+	ZIG_GLOBAL_CACHE_DIR=$apt/zig ZIG_LOCAL_CACHE_DIR=$apt/zig "$zig/zig" cc -target x86-linux-musl -mcpu=i686 -O2 -static \
+		-o "$apt/main" "$apt/main.c" || return 1
+	for file in libc.a libzigc.a libcompiler_rt.a crt1.o; do
+		find "$apt/zig" -name $file -exec cp {} "$lib_dir/$file" \;
+	done
+	(cd "$lib_dir" && printf '%s\n' 'CREATE all.a' 'ADDLIB libc.a' 'ADDLIB libzigc.a' 'ADDLIB libcompiler_rt.a' SAVE END |
+		"$zig/zig" ar -M && mv all.a libc.a && rm libzigc.a libcompiler_rt.a) || return 1
+	for file in crti crtn; do $compiler -c -x assembler -o "$lib_dir/$file.o" /dev/null || return 1; done
+	for part in any-linux-any x86-linux-any generic-musl x86-linux-musl; do
+		cp -R "$zig/lib/libc/include/$part/." "$include_dir" || return 1
+	done
+	cp "$zig/lib/libc/musl/COPYRIGHT" "$apt/new/usr/share/doc/musl-dev/copyright" && install_tree "$apt/new"
+}
 
 install_tree() {
 	rm -rf "$dir/usr"
@@ -110,7 +131,8 @@ install_tree() {
 case $from in
 package) from_package || from_source || fail "neither the package nor its source could be fetched and used; $apt/update.log says more";;
 source) from_source || fail "its source could not be fetched and built; $apt/update.log says more";;
-*) fail "MUSL_FROM=$from is neither package nor source" ;;
+zig) from_zig || fail "zig could not build it, see above" ;;
+*) fail "MUSL_FROM=$from: it is package, source or zig" ;;
 esac
 rm -rf "$apt" "$dir/new"
 touch "$dir/$lib/libc.a"

@@ -1,5 +1,5 @@
-#!/usr/bin/env bash
-# Checks and installs what the machine must have.
+#!/bin/sh
+# Checks and installs what the machine must have. Runs in any POSIX shell, also in busybox's.
 #
 #   tools/setup.sh GOAL...    ensures that everything these make goals need is installed, and prints the compiler to use.
 #                             Prints nothing else if nothing is missing. Otherwise it lists the packages and asks before
@@ -8,7 +8,9 @@
 #   tools/setup.sh --packages GOAL...    the same without Python packages: what root can do for other users of the goals.
 #   tools/setup.sh --doctor   reports on every tool: found, too old or missing, and the command that installs it.
 #
-# Outside the project only packages change; Python tools go to build/venv.
+# It installs packages by apt, and prints the command of any other package manager. Where there is no compiler and no apt, or with
+# TIDEMARK_CC=zig, it fetches zig (tools/zig) into the folder ZIG, by default in the user's cache. TIDEMARK_CC=clang takes clang.
+# Otherwise only packages change outside the project; Python tools go to build/venv.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -22,11 +24,49 @@ host_gcc_links_m32() {
 		gcc -m32 -nostdlib -static -x c -o /dev/null - -lgcc 2>/dev/null
 }
 
+# Does this clang link for i386, and does it find the tools of tools/compilers.mk?
+clang_links() {
+	echo 'void _start(void) { }' |
+		$1 --target=i686-linux-gnu -fuse-ld=lld -nostdlib -static -x c -o /dev/null - 2>/dev/null || return 1
+	for tool in nm ar strip; do have "$($1 -print-prog-name=llvm-$tool)" || return 1; done
+}
+
+ZIGCC=tools/zig/clang
+zig_folder() { echo "${ZIG:-${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/tidemark/zig-0.17.1}"; }
+
 compiler() {
+	case ${TIDEMARK_CC:-} in
+	zig) echo $ZIGCC; return ;;
+	clang | clang-[0-9]*) echo "$TIDEMARK_CC --target=i686-linux-gnu"; return ;;
+	?*) echo "$TIDEMARK_CC"; return ;;
+	esac
 	if have i686-elf-gcc; then echo i686-elf-gcc
 	elif have i686-linux-gnu-gcc; then echo i686-linux-gnu-gcc
 	elif host_gcc_links_m32; then echo 'gcc -m32'
+	elif have clang && clang_links clang; then echo 'clang --target=i686-linux-gnu'
+	elif [ -x "$(zig_folder)/zig" ] || [ "$(manager)" != apt ]; then echo $ZIGCC
 	else return 1; fi
+}
+
+# zig compiles, or builds the C library where apt cannot fetch it.
+needs_zig() {
+	[ "$(compiler)" = $ZIGCC ] && return
+	musl=usr/lib/i386-linux-musl/libc.a
+	case ${MUSL_FROM:-package} in
+	zig) [ ! -f build/musl/$musl ] ;;
+	*) [ "$(manager)" != apt ] && [ ! -f /$musl ] && [ ! -f build/musl/$musl ] ;;
+	esac
+}
+
+# Is build/zig there, and is it the folder ZIG if that is given?
+zig_ready() { [ -x build/zig/zig ] && { [ -z "${ZIG:-}" ] || [ "$(cd "$ZIG" && pwd -P)" = "$(cd build/zig && pwd -P)" ]; }; }
+
+get_zig() {
+	if [ ! -x "$(zig_folder)/zig" ]; then
+		say "Tidemark needs a compiler for i386 (zig 0.17.1), or its C library: 101 MB, once, into $(zig_folder)."
+		allowed || return 1
+	fi
+	python3 tools/zig/fetch.py "$(zig_folder)" >&2 </dev/null
 }
 
 # The host tests are 32-bit programs under the sanitizers, with a C library.
@@ -36,11 +76,15 @@ host_compiler_links_sanitized() {
 		"$@" -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null
 }
 
-at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n1)" = "$2" ]; }
+# at_least 3.11.7 3.10: is the first version the second, or later?
+at_least() {
+	echo "$1 $2" | awk '{ n = split($1, a, "."); m = split($2, b, "."); for (i = 1; i <= m; i++)
+		if ((i <= n ? a[i] : 0) + 0 != b[i] + 0) exit (i <= n ? a[i] : 0) + 0 < b[i] + 0 }'
+}
 
 version_of() {
 	case $1 in
-	compiler) found=$(compiler) && $found -dumpfullversion ;;
+	compiler) found=$(compiler) && { $found -dumpfullversion || $found -dumpversion; } 2>/dev/null ;;
 	iso) have grub-mkrescue && have xorriso && have mformat && [ -d /usr/lib/grub/i386-pc ] && echo present ;;
 	venv) python3 -c 'import venv, ensurepip' 2>/dev/null && echo present ;;
 	sanitizers) host_compiler_links_sanitized && echo present ;;
@@ -49,45 +93,32 @@ version_of() {
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	mke2fs) PATH=$PATH:/usr/sbin:/sbin mke2fs -V 2>&1 ;;
-	debootstrap) PATH=$PATH:/usr/sbin:/sbin debootstrap --version ;;
+	debootstrap) PATH=$PATH:/usr/sbin:/sbin debootstrap --version 2>/dev/null ;;
 	*) "$1" --version 2>/dev/null ;;
 	esac | grep -oE '[0-9]+\.[0-9.]*[0-9]|present' | head -n1
 }
 
-# The package with a 32-bit compiler. gcc-multilib and the cross compiler exclude each other, so an installed one is
-# kept, and completed with its 32-bit part.
-compiler_package() {
-	if dpkg-query -W -f '${Status}' gcc-multilib 2>/dev/null | grep -q 'ok installed'; then echo gcc-multilib
-	else echo "gcc-i686-linux-gnu$1"; fi
+# Which package manager is here?
+manager() {
+	for found in apt-get:apt dnf:dnf pacman:pacman apk:apk brew:brew nix-shell:nix; do
+		have "${found%:*}" && echo "${found#*:}" && return
+	done
+	echo none
 }
 
-browser_package() { if grep -qs '^ID=ubuntu' /etc/os-release; then echo chromium-browser; else echo chromium; fi; }
-
-# One tool per line: name, minimum version, purpose, packages.
+# One tool per line: name, least version, purpose, the packages of this package manager. With apt, gcc-multilib and the cross
+# compiler exclude each other, so an installed one is kept, and completed with its 32-bit part.
 table() {
-	cat <<-END
-	compiler 9 build $(compiler_package '')
-	make 4.2 build make
-	python3 3.10 build python3
-	qemu-system-i386 6.2 run qemu-system-x86
-	mke2fs 1.43 disk e2fsprogs
-	gdb 10 debug gdb
-	iso - iso grub-common grub-pc-bin xorriso mtools
-	hostcc - lab gcc libc6-dev
-	venv - lab python3-venv
-	sanitizers - host $(compiler_package ' libc6-dev-i386-cross')
-	bwrap 0.4 grade bubblewrap
-	valgrind 3.18 check valgrind
-	git 2.20 check git
-	browser - book $(browser_package)
-	node - page nodejs
-	npm - page npm
-	clang 11 page clang
-	keyring - keyring debian-archive-keyring
-	wasm-ld 11 page lld
-	ccache 3.7 cache ccache
-	debootstrap 1.0.100 hosts debootstrap debian-archive-keyring
-	END
+	change=
+	if [ "$(manager)" = apt ]; then
+		case $(dpkg-query -W -f '${Status}' gcc-multilib 2>/dev/null) in
+		*'ok installed'*) change='s/gcc-i686-linux-gnu.*/gcc-multilib/' ;;
+		esac
+		! grep -qs '^ID=ubuntu' /etc/os-release || change="$change;s/ chromium$/ chromium-browser/"
+	fi
+	awk -F ' *[|] *' -v manager="$(manager)" '
+		BEGIN { column["dnf"] = 5; column["pacman"] = 6; column["apk"] = 7; column["nix"] = 8; column["brew"] = 9 }
+		!/^#/ { print $1, $2, $3, $(manager in column ? column[manager] : 4) }' tools/packages.txt | sed "$change"
 }
 
 purposes() {
@@ -118,6 +149,7 @@ missing_packages() {
 	table | while read -r tool least purpose packages; do
 		case $wanted in *" $purpose "*) ;; *) continue ;; esac
 		case "${IMAGE:-} $tool" in 'reference compiler' | 'reference hostcc') continue ;; esac
+		[ "$tool $(compiler)" != "compiler $ZIGCC" ] || continue
 		version=$(version_of "$tool")
 		{ [ -n "$version" ] && { [ "$least" = - ] || at_least "$version" "$least"; }; } || echo "$packages"
 	done
@@ -125,7 +157,20 @@ missing_packages() {
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
-apt_line() { echo "$([ "$(id -u)" = 0 ] || echo 'sudo ')apt-get install -y --no-install-recommends $*"; }
+# The command that installs packages; `-` stands for what this package manager does not have.
+install_line() {
+	case " $* " in *' - '*) echo "$(manager) has no package of it"; return ;; esac
+	case $(manager) in
+	apt) set -- apt-get install -y --no-install-recommends "$@" ;;
+	dnf) set -- dnf install -y "$@" ;;
+	pacman) set -- pacman -S --needed "$@" ;;
+	apk) set -- apk add "$@" ;;
+	brew) echo "brew install $*"; return ;;
+	nix) echo "nix-shell -p $*"; return ;;
+	*) echo "install what Debian calls $*; no package manager that Tidemark knows is here"; return ;;
+	esac
+	[ "$(id -u)" = 0 ] && echo "$*" || echo "sudo $*"
+}
 
 # INSTALL, or the answer given at the terminal; without a terminal: yes.
 allowed() {
@@ -148,11 +193,11 @@ may_be_root() {
 # Nothing here may read standard input: it may hold commands for the guest.
 install() {
 	say "Tidemark needs packages that are missing (or too old): $*"
-	if ! have apt-get; then
-		say "This system has no apt-get; please install the contents of these Debian packages with its own package manager."
+	say "  $(install_line "$@")"
+	if [ "$(manager)" != apt ]; then
+		say 'Tidemark installs packages only by apt-get, so run that command, then make again.'
 		return 1
 	fi
-	say "  $(apt_line "$@")"
 	allowed || return 1
 	if ! may_be_root; then
 		say 'It needs root, and sudo would ask for a password, but there is no terminal for it. Run that command, then make again.'
@@ -168,6 +213,16 @@ install() {
 	return 1
 }
 
+# After the installation: names a tool that the packages have not brought, or only in an older version, and fails.
+still_old() {
+	table | while read -r tool least purpose packages; do
+		case " $(purposes "$@" | tr '\n' ' ') " in *" $purpose "*) ;; *) continue ;; esac
+		[ "$least" != - ] && version=$(version_of "$tool") && [ -n "$version" ] && ! at_least "$version" "$least" || continue
+		say "$tool is $version here, and the packages have no newer one; Tidemark needs $least or later, first in PATH."
+		exit 1
+	done
+}
+
 # The requirements in pyproject.toml that pip installs.
 requirements() { sed '/^\[tool\.ruff\]/,$d' pyproject.toml && echo "# in $PWD"; }
 
@@ -180,9 +235,17 @@ pip_progress() {
 		case $line in
 		Collecting\ *) line=${line#Collecting }; say "  PIP   ${line%% *}" ;;
 		'Installing collected packages'*) : >build/venv/unfinished; say '  PIP   installing them (a minute or less) ...' ;;
+		*ERROR*numba* | *ERROR*llvmlite*) : >build/venv/no_numba; say "$line" ;;
 		*error* | *ERROR*) say "$line" ;;
 		esac
 	done
+}
+
+pip_installs() {
+	rm -f build/venv/failed build/venv/no_numba
+	{ build/venv/bin/python -m pip install --progress-bar off --disable-pip-version-check --only-binary numba,llvmlite \
+		-e ".[$1]" 2>&1 </dev/null || : >build/venv/failed; } | pip_progress
+	[ ! -f build/venv/failed ]
 }
 
 # Installs the package of tools/ with an extra: `all` for the lab, or `test`, which adds pytest and the linters.
@@ -194,9 +257,9 @@ python_tools() {
 	if [ ! -f build/venv/unfinished ] && grep -qsxF "# in $PWD" build/venv/made; then :; else
 		python3 -m venv --clear build/venv >&2 && echo "# in $PWD" >build/venv/made || return 1
 	fi
-	if (set -o pipefail; build/venv/bin/python -m pip install --progress-bar off --disable-pip-version-check \
-		-e ".[$1]" 2>&1 </dev/null | pip_progress) && requirements >"build/venv/$1.stamp"; then
-		rm -f build/venv/unfinished
+	if pip_installs "$1" || { [ -f build/venv/no_numba ] && say 'numba has no file for this machine: the rest is installed without it' &&
+		pip_installs most; }; then
+		requirements >"build/venv/$1.stamp" && rm -f build/venv/unfinished
 		return
 	fi
 	say 'pip could not install what pyproject.toml lists; see its output above. Is there a network?' \
@@ -205,10 +268,15 @@ python_tools() {
 }
 
 doctor() {
-	bad=0
+	bad=0 list=$(mktemp) || return
+	trap 'rm -f "$list"' EXIT
+	table >"$list" || return
 	while read -r tool least purpose packages; do
 		version=$(version_of "$tool")
-		if [ -z "$version" ]; then state='missing'
+		if [ "$tool $(compiler)" = "compiler $ZIGCC" ] && [ -z "$version" ]; then
+			printf 'note  %-18s none is installed; make fetches zig, 101 MB, into %s\n' "$tool" "$(zig_folder)"
+			continue
+		elif [ -z "$version" ]; then state='missing'
 		elif [ "$least" != - ] && ! at_least "$version" "$least"; then state="too old ($version, needs $least)"
 		else
 			[ "$tool" = compiler ] && version="$version ($(compiler))"
@@ -216,9 +284,9 @@ doctor() {
 			continue
 		fi
 		printf '%-5s %-18s %s; for `make %s`: %s\n' "$(optional "$purpose" && echo note || echo BAD)" "$tool" "$state" \
-			"$(goal_of "$purpose")" "$(apt_line $packages)"
+			"$(goal_of "$purpose")" "$(install_line $packages)"
 		optional "$purpose" || bad=1
-	done < <(table)
+	done <"$list"
 	if [ -x build/venv/bin/tidemark ]; then printf 'ok    %-18s present\n' build/venv
 	else printf 'note  %-18s not made yet; `make lab` makes it\n' build/venv; fi
 	return $bad
@@ -231,6 +299,10 @@ goal_of() {
 	case $1 in build | cache) echo all ;; run) echo qemu ;; disk) echo 'qemu DISK=' ;; keyring) echo image-list ;; debug) echo gdb ;; iso | lab | page | book | hosts) echo "$1" ;; host) echo sim ;; grade) echo grade ;; *) echo check ;; esac
 }
 
+case $(uname -s) in
+Linux | Darwin | *BSD) ;;
+*) say "Tidemark does not run on $(uname -s) itself; on Windows use WSL2 (wsl --install), and clone and make inside it."; exit 1 ;;
+esac
 if [ "${1:-}" = --doctor ]; then
 	doctor
 	exit
@@ -250,12 +322,17 @@ case " $* " in *' page '* | *' book '*) [ "$extra" ] && extra=test || extra=book
 [ "${1:-}" != --packages ] || extra=
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 # ccache is installed with other missing packages: everything works without it, so it is never requested alone.
-[ -z "${packages// /}" ] || have ccache || packages+='ccache '
-if [ -n "${packages// /}" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
+packages=${packages# }
+[ -z "$packages" ] || have ccache || packages="${packages}ccache "
+zig=
+[ "${IMAGE:-}" = reference ] || ! needs_zig || zig_ready || zig=yes
+if [ -n "$packages$zig" ] || { [ -n "$extra" ] && ! up_to_date $extra; }; then
 	# Takes the lock and then checks again, because another make may have installed everything in the meantime.
 	[ -n "${TIDEMARK_LOCKED:-}" ] || TIDEMARK_LOCKED=1 exec tools/locked.sh tools/setup.sh "$@"
-	[ -z "${packages// /}" ] || install $packages || exit 1
+	[ -z "$packages" ] || install $packages || exit 1
+	[ -z "$zig" ] || get_zig || exit 1
 	[ -z "$extra" ] || python_tools $extra || exit 1
 fi
+[ -z "$packages" ] || still_old "$@" || exit 1
 [ "${IMAGE:-}" != reference ] || exit 0 # the release's image, which is not compiled
 compiler || { say 'There is still no 32-bit compiler; make doctor says more.'; exit 1; }

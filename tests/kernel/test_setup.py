@@ -78,11 +78,62 @@ def test_password_nobody_can_type_ends_with_the_command(bare: Machine) -> None:
     assert bare.called().endswith("sudo -n true\n") and "apt-get" not in bare.called()
 
 
-def test_machine_without_apt_is_told_what_to_install(bare: Machine) -> None:
-    (bare.path / "apt-get").unlink()
+OTHERS = {
+    "dnf": "dnf install -y .*qemu-system-x86 ",
+    "pacman": "pacman -S --needed .*qemu-system-x86 ",
+    "apk": "apk add .*qemu-system-i386 ",
+    "nix-shell": "nix-shell -p .*gnumake .*qemu ",
+    "brew": "brew install .*qemu ",
+    "none": "install what Debian calls .*qemu-system-x86 ",
+}
+
+
+@pytest.mark.parametrize("manager", OTHERS)
+def test_machine_without_apt_is_told_what_to_install(bare: Machine, manager: str) -> None:
+    """The command of its own package manager; no compiler, because zig is fetched."""
+    (bare.path / "apt-get").rename(bare.path / manager)
+    result = bare.setup("qemu")
+    assert result.returncode == 1 and "fetch.py" not in bare.called()
+    assert re.search(f"(?m)^  {OTHERS[manager]}", result.stderr), result.stderr
+    assert "only by apt-get, so run that command, then make again" in result.stderr
+    assert "gcc" not in result.stderr and "clang" not in result.stderr
+    doctor = bare.setup("--doctor").stdout
+    assert re.search("(?m)^note  compiler .*make fetches zig, 101 MB, into .*/tidemark/zig-0.17.1$", doctor), doctor
+    assert re.search(r"(?m)^BAD   qemu-system-i386 .*missing; for `make qemu`: .*qemu", doctor), doctor
+
+
+@pytest.mark.parametrize("wanted", ["", "zig"])
+def test_zig_is_fetched_without_another_compiler_or_when_asked_for(bare: Machine, wanted: str) -> None:
+    if not wanted:
+        (bare.path / "apt-get").unlink()
+    for tool in BUILD[1:]:
+        bare.stand_in(tool, "echo 99.9\n")
+    folder = str(bare.folder / "a folder")
+    assert "INSTALL=no" in bare.setup("qemu", INSTALL="no", ZIG=folder, TIDEMARK_CC=wanted).stderr
+    assert "fetch.py" not in bare.called()
+    result = bare.setup("qemu", ZIG=folder, TIDEMARK_CC=wanted)
+    assert (result.returncode, result.stdout) == (0, "tools/zig/clang\n"), result.stderr
+    assert f"python3 tools/zig/fetch.py {folder}\n" in bare.called() and "101 MB, once, into" in result.stderr
+
+
+def test_compiler_can_be_chosen(bare: Machine) -> None:
+    bare.setup("qemu")
+    assert bare.setup("qemu", TIDEMARK_CC="clang").stdout == "clang --target=i686-linux-gnu\n"
+    assert bare.setup("qemu", TIDEMARK_CC="gcc -m32").stdout == "gcc -m32\n"
+
+
+def test_windows_is_told_about_wsl(bare: Machine) -> None:
+    bare.stand_in("uname", "echo MINGW64_NT-10.0\n")
+    result = bare.setup("qemu")
+    assert (result.returncode, bare.called()) == (1, "")
+    assert re.fullmatch(r"Tidemark does not run on MINGW64_NT.*WSL2 .*\.\n", result.stderr)
+
+
+def test_python_that_stays_too_old_is_named(bare: Machine) -> None:
+    (bare.path / "python3").write_text("#!/bin/sh\necho Python 3.8.10\n")
     result = bare.setup("qemu")
     assert result.returncode == 1
-    assert "no apt-get" in result.stderr and "qemu-system-x86" in result.stderr
+    assert "python3 is 3.8.10 here, and the packages have no newer one; Tidemark needs 3.10 or later" in result.stderr
 
 
 def test_packages_that_cannot_be_fetched_are_named_and_tried_again(bare: Machine) -> None:

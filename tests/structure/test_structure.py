@@ -21,6 +21,7 @@ RENAMERS = {
     "tools/tidemark/files.py",  # folders
     "tools/plugin/output.c",
     "tools/musl.sh",  # a folder that it has made
+    "tools/zig/fetch.py",  # likewise
 }
 SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
 SHARED = {"__init__.py", "cli.py", "errors.py", "files.py", "jit.py", "output.py"}

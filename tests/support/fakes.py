@@ -11,8 +11,9 @@ from pathlib import Path
 
 from tidemark.machine import qemu
 
-SHELL = ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "tr", "sed", "mkdir", "flock", "rm", "chmod")
-FILES = ("tools/setup.sh", "tools/locked.sh", "pyproject.toml")
+SHELL = ("bash", "sh", "dirname", "sort", "head", "grep", "cmp", "cat", "tr", "sed", "mkdir", "flock", "rm", "chmod",
+         "awk", "uname", "mktemp")  # fmt: skip
+FILES = ("tools/setup.sh", "tools/locked.sh", "tools/packages.txt", "tools/zig/fetch.py", "pyproject.toml")
 
 # Each stand-in logs its arguments. apt-get installs what the goal qemu needs, unless it is told to fail.
 APT = """\
@@ -66,6 +67,7 @@ class Machine:
     def stand_in(self, name: str, body: str) -> None:
         """Adds a program to PATH."""
         text = body.format(folder=self.folder, path=self.path, called=self.folder / "called")
+        (self.path / name).unlink(missing_ok=True)  # it may be a link to the real one
         (self.path / name).write_text(f"#!/bin/sh\n{text}")
         (self.path / name).chmod(0o755)
 

@@ -24,7 +24,7 @@ $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 
 # Debug information is three quarters of the file and is never loaded.
 build/page-tidemark.elf: build/tidemark.elf
-	$Q"$$($(CC) -print-prog-name=strip)" --strip-debug -o $@ $<
+	$Q$(call tool,strip) --strip-debug -o $@ $<
 
 # VM is one of the two policies that a first visit sees; min and vmin need a future, which the page does not have.
 build/page-policies: FORCE
