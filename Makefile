@@ -71,7 +71,7 @@ CCACHE := $(if $(findstring zig,$(CC)),,$(shell d=$$(ccache -k cache_dir 2>/dev/
 endif
 
 ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN || echo 2)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 endif
 # The targets here run one after another; tools/build.mk runs many in parallel.
 .NOTPARALLEL:

@@ -9,11 +9,16 @@
 # Everything chosen is run, and any failure makes this fail. A student's release has no tests for pytest: `make grade` runs those of
 # its labs.
 
+if [ "${BASH_VERSINFO[0]}" -lt 4 ]; then
+	echo "This is bash $BASH_VERSION, and the tests need bash 4.4 or later, first in PATH; on macOS: brew install bash" >&2
+	exit 1
+fi
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PWD/build/venv/bin:$PATH
 # Hundreds of commands are started: without cached bytecode each would compile the modules of tools/ again.
 unset PYTHONDONTWRITEBYTECODE
+jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 mode=$1
 shift
 build=("$@")
@@ -42,7 +47,7 @@ chosen_host_tests() {
 
 # Each host test writes to its own log; the logs of failed tests are shown.
 host_tests() {
-	xargs -P "$(nproc)" -I{} sh -c 'log=$1/$(echo "$2" | tr / -); "build/host/$2" >"$log" 2>&1 || echo "$2"' - "$logs" {} \
+	xargs -P "$jobs" -I{} sh -c 'log=$1/$(echo "$2" | tr / -); "build/host/$2" >"$log" 2>&1 || echo "$2"' - "$logs" {} \
 		<"$logs/tests" >"$logs/failing"
 	while IFS= read -r name; do
 		echo "== build/host/$name"
@@ -55,7 +60,7 @@ host_tests() {
 # Names the files that clang-format would change.
 formatted() {
 	differing=$(changed | grep '\.[ch]$' | tr '\n' '\0' |
-		xargs -0 -r -P "$(nproc)" -n 50 clang-format --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9].*/\1/p' | sort -u)
+		xargs -0 -r -P "$jobs" -n 50 clang-format --dry-run 2>&1 | sed -n 's/^\([^:]*\):[0-9].*/\1/p' | sort -u)
 	[ -z "$differing" ] && return
 	printf 'not formatted:\n%s\n' "$differing"
 	echo "build/venv/bin/clang-format -i FILE mends it"

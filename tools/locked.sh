@@ -15,8 +15,13 @@ if ! { exec 9>>build/.lock; } 2>/dev/null; then
 		"cp -r '$PWD' COPY"
 	exit $status
 fi
-if command -v flock >/dev/null && ! flock -w 1 9; then
+# lock [-n]: takes the lock, which this shell's descriptor holds; -n fails if another has it. macOS has no flock(1).
+lock() {
+	if command -v flock >/dev/null; then flock "$@" 9
+	else python3 -c "import fcntl, sys; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB * len(sys.argv[1:]))" "$@" 2>/dev/null; fi
+}
+if ! { lock -n || { sleep 1 && lock -n; }; }; then
 	say 'Another make is building in this tree; waiting for it to end ...'
-	flock 9
+	lock
 fi
 exec "$@"

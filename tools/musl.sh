@@ -100,7 +100,7 @@ build_source() (
 		AR=$($compiler -print-prog-name=ar) RANLIB=$($compiler -print-prog-name=ranlib) CC=$compiler \
 			CFLAGS='-O2 -march=i686 -fno-pie' ./configure --target=i386 --disable-shared \
 			--prefix=/usr --libdir=/$lib --includedir=/$include &&
-		make -j"$(getconf _NPROCESSORS_ONLN)" && make install-libs install-headers DESTDIR=../new
+		make -j"$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)" && make install-libs install-headers DESTDIR=../new
 )
 
 # zig builds its C library when a program needs it, in three archives; headers that all machines share come first.

@@ -31,6 +31,7 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 passed() { [ "$(cat "$hosts/$1/passed" 2>/dev/null)" = "$commit" ]; }
 
 check_this_machine() {
+	[ "$(uname)" = Linux ] || fail 'make hosts needs Linux: it sets up machines in folders.'
 	[ "$(id -u)" = 0 ] || fail 'make hosts sets up machines in folders, which only root may do: sudo make hosts'
 	commit=$(git rev-parse HEAD) || fail 'make hosts tests the last commit, and this is not a clone.'
 	mkdir -p "$hosts" && exec 9>"$hosts/.lock" || exit 1

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/sh
 # new-policy.sh NAME COMPILER...   creates kernel/mm/policy/NAME.c, a policy of that name, from TEMPLATE.c.
 # Overwrites nothing. The compiler, with the kernel's flags, checks whether the name is valid.
 
@@ -14,8 +14,9 @@ refuse() {
 }
 
 [ -n "$name" ] || refuse 'give the policy a name: make new-policy NAME=mine'
-[[ $name =~ ^[a-z][a-z0-9_]*$ ]] ||
-	refuse "NAME=$name: use a lower-case letter, then lower-case letters, digits and _, because function names begin with it"
+case $name in [!abcdefghijklmnopqrstuvwxyz]* | *[!abcdefghijklmnopqrstuvwxyz0123456789_]*)
+	refuse "NAME=$name: use a lower-case letter, then lower-case letters, digits and _, because function names begin with it" ;;
+esac
 [ ${#name} -le $max_length ] || refuse "NAME=$name: at most $max_length letters"
 case $name in
 template | *_test | *_ktest) refuse "NAME=$name: that name is taken, by the template or by tests" ;;
@@ -27,7 +28,7 @@ trap 'rm -f "$compiled"' EXIT
 sed "s/template/$name/g" "$folder/TEMPLATE.c" >"$compiled" || exit 1
 "$@" -fsyntax-only -x c "$compiled" 2>/dev/null ||
 	refuse "NAME=$name: C, or mm/policy.h, uses that word itself"
-cp --no-clobber "$compiled" "$folder/$name.c" && chmod 644 "$folder/$name.c" || exit 1
+cp -n "$compiled" "$folder/$name.c" && chmod 644 "$folder/$name.c" || exit 1
 cat <<END
 $folder/$name.c is yours. As it stands it is last in, first out. What to do with it:
   make sim VM=$name TRACE="1 2 3 4 1 2 5 1 2 3 4 5" FRAMES=3 EXPLAIN=1   watch it decide, on this machine

@@ -65,12 +65,13 @@ def board(
     from tidemark.evaluate import board as boards
     from tidemark.files import write_atomically, write_csv
     from tidemark.grade.build import sandbox as sandboxes
+    from tidemark.machine import host
 
     os.umask(0o022)  # the user that runs a policy's code must be able to read
     secret, box = read(held_out), sandboxes.choose(sandbox)
     files = [*(policies or []), *map(boards.path_of, vm or [])]
     with progress_bar("board", quiet) as progress:
-        jobs = len(os.sched_getaffinity(0))
+        jobs = host.processors()
         lines = boards.board(files, secret.seed, secret.strings, secret.names, box, jobs, progress)
     rows = boards.as_rows(lines)
     table = Table(box=None, header_style="bold")

@@ -41,10 +41,11 @@ def evaluate(
     from tidemark.commands.trace import progress_bar
     from tidemark.evaluate import evaluation, text
     from tidemark.grade.build import sandbox as sandboxes
+    from tidemark.machine import host
 
     os.umask(0o022)  # the user that runs the policy's code must be able to read
     box = sandboxes.choose(sandbox)
-    jobs = len(os.sched_getaffinity(0))
+    jobs = host.processors()
     request = evaluation.Request(policy, evaluation.any_seed() if seed is None else seed, jobs=jobs)
     try:
         with progress_bar(f"evaluate {policy.stem}", quiet) as progress:

@@ -10,7 +10,7 @@ import typer
 
 from tidemark import files
 from tidemark.commands import options
-from tidemark.machine import qemu
+from tidemark.machine import host, qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.model import Grade, Graded, Lab
@@ -107,7 +107,7 @@ def grade(
     taken = archive.take(handed_in, assignment, trees.released(tree, labs.students_files(tree)), reading.reader(box))
     with reference.of(tree) as base, files.scratch("tidemark-grade-") as scratch:
         files_taken = taken.write(Path(scratch, "submission"))
-        jobs, keep = len(os.sched_getaffinity(0)), None if submission else qemu.ROOT / "build/failed"
+        jobs, keep = host.processors(), None if submission else qemu.ROOT / "build/failed"
         made = grading.grade(
             grading.Request(base, files_taken, lab, secret, whose, test, taken.notes),
             grading.Host(Path(scratch, "work"), box, jobs, keep),

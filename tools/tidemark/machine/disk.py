@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tidemark import files, output
-from tidemark.machine import access_times
+from tidemark.machine import access_times, host
 
 MIB = 1 << 20
 SECTOR = 512
@@ -183,18 +183,25 @@ def placed(ram: int, image: str, at: int, keep: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def opened(file: str) -> Iterator[tuple[int, str]]:
+    """A file that may be written: its descriptor, and its name."""
+    fd = os.open(file, os.O_RDWR)
+    try:
+        yield fd, file
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
 def memory(images: Mapping[int, str], mib: int, keep: bool = True, file: str = "") -> Iterator[str]:
     """A file of `mib` MiB for the guest's memory, with each image at the byte that is its key; see `placed`. It has no
     name, unless an existing `file` is given: a QEMU in a sandbox does not see our descriptors."""
-    ram = os.open(file, os.O_RDWR) if file else os.memfd_create("tidemark-memory")
-    try:
+    with contextlib.ExitStack() as stack:
+        ram, path = stack.enter_context(opened(file) if file else host.unnamed_file("tidemark-memory"))
         os.ftruncate(ram, mib * MIB)
-        with contextlib.ExitStack() as stack:
-            for at, image in images.items():
-                stack.enter_context(placed(ram, image, at, keep))
-            yield file or f"/proc/{os.getpid()}/fd/{ram}"
-    finally:
-        os.close(ram)
+        for at, image in images.items():
+            stack.enter_context(placed(ram, image, at, keep))
+        yield path
 
 
 def without_cache(kind: str) -> str:

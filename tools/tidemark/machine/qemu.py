@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import fcntl
 import os
 import re
@@ -32,8 +31,9 @@ from typing import Any, BinaryIO
 import mkinitramfs
 
 from tidemark.errors import LabError
-from tidemark.machine import coverage, disk
+from tidemark.machine import coverage, disk, host
 from tidemark.machine.disk import BadSetting as BadSetting
+from tidemark.machine.host import die_with_parent as die_with_parent
 from tidemark.machine.settings import DEFAULTS as DEFAULTS
 from tidemark.machine.settings import ROOT as ROOT
 from tidemark.machine.settings import Settings as Settings
@@ -226,15 +226,6 @@ def qemu_command(
     return words
 
 
-prctl = ctypes.CDLL(None).prctl  # looked up here: after a fork in a process with threads, the loader's lock may be held
-
-
-def die_with_parent() -> None:
-    """In the child, before QEMU starts: end it when this process ends for any reason."""
-    PR_SET_PDEATHSIG = 1
-    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def start(command: list[str], image: Path = ROOT, **kwargs: Any) -> subprocess.Popen[bytes]:
     """Start QEMU in the image's folder, where the relative names in its command line are valid."""
     qemu: subprocess.Popen[bytes] = subprocess.Popen(command, cwd=image, preexec_fn=die_with_parent, **kwargs)
@@ -330,18 +321,19 @@ def run_typed(s: Settings, text: bytes, out: BinaryIO) -> tuple[int, int]:
     """A session without a terminal: as if `text` were typed at the prompt, then power off. Returns as run_command.
 
     The text is a file in the guest from the start: input from the serial port would depend on when the host sends it:
-    the run would not repeat. QEMU reads the archive from an unnamed file whose descriptor is always the same.
+    the run would not repeat. QEMU reads the archive from an unnamed file whose descriptor is always the same, on Linux.
     """
     name = TYPED_DEV if "root=" in s.cmdline else TYPED
     with_typed = mkinitramfs.with_file((s.image / INITRD).read_bytes(), name, text)
-    with open(os.memfd_create(TYPED), "wb") as memory:
-        memory.write(with_typed)
-        memory.flush()
+    with host.unnamed_file(TYPED) as (memory, path):
+        with open(memory, "wb", closefd=False) as file:
+            file.write(with_typed)
         fd = fcntl.fcntl(memory, fcntl.F_DUPFD, 100)
-    try:
-        return run_command(replace(s, run=f"sh -v /{name}"), out, initrd=f"/proc/self/fd/{fd}", keep=(fd,))
-    finally:
-        os.close(fd)
+        initrd = f"/proc/self/fd/{fd}" if path.startswith("/proc/") else path
+        try:
+            return run_command(replace(s, run=f"sh -v /{name}"), out, initrd=initrd, keep=(fd,))
+        finally:
+            os.close(fd)
 
 
 def messages(qemu: subprocess.Popen[bytes]) -> None:

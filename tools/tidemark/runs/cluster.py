@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
-import os
 import re
 import socket
 import tempfile
@@ -33,7 +32,7 @@ from typing import Any
 
 from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
 from tidemark.files import sha256, write_atomically, write_json
-from tidemark.machine import image, qemu
+from tidemark.machine import host, image, qemu
 from tidemark.runs import experiment, results
 from tidemark.telemetry.stream import TelemetryError
 
@@ -254,4 +253,4 @@ def identity(value: object) -> object:
 
 def default_slots() -> int:
     """The processors this process may use."""
-    return len(os.sched_getaffinity(0))
+    return host.processors()

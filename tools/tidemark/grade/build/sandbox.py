@@ -256,6 +256,8 @@ def trouble(kind: str) -> str:
 
 def find(kind: str = AUTO) -> Sandbox:
     """The sandbox of a kind; `auto`: the best that works. Raises LabError if it does not work."""
+    if sys.platform != "linux":
+        raise LabError("the grader's sandbox needs Linux: grade in the container of .devcontainer", NO_TOOL)
     for program in ("prlimit", "setpriv", "choom"):
         if not shutil.which(program):
             raise LabError(f"{program} is not installed; it is in the package util-linux", NO_TOOL)

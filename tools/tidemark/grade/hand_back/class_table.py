@@ -35,6 +35,7 @@ from tidemark.grade.hand_back import result, text, written
 from tidemark.grade.hand_back.finals import Finals
 from tidemark.grade.intake import archive
 from tidemark.grade.model import Grade, Lab
+from tidemark.machine import host
 
 SCHEMA = 1
 TABLE, ABOUT = "class.csv", "submission.json"
@@ -165,7 +166,7 @@ class Gradebook:
         if out.resolve() == submissions.resolve():
             raise LabError(f"--out {out} is the folder of the submissions; give another", USAGE)
         found, reader = handed_in(submissions, lab), reading.reader(box or sandbox.find())
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(host.processors()) as pool:
             coming = [pool.submit(collected, name, paths, lab, released, reader) for name, paths in found.items()]
         self.students = [each.result() for each in coming]
         for student in self.students:
