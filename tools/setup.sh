@@ -90,6 +90,7 @@ version_of() {
 	sanitizers) host_compiler_links_sanitized && echo present ;;
 	hostcc) have cc && echo 'int f(void) { return 0; }' | cc -shared -fPIC -x c -o /dev/null - && echo present ;;
 	keyring) [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] && echo present ;;
+	busybox) busybox 2>/dev/null | head -n 1 ;;
 	browser) have chromium || have chromium-browser || have google-chrome && echo present ;;
 	gdb) { have gdb && gdb --version || gdb-multiarch --version; } 2>/dev/null ;;
 	mke2fs) PATH=$PATH:/usr/sbin:/sbin mke2fs -V 2>&1 ;;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tidemark.errors import LabError
-from tidemark.grade.build import sandbox
+from tidemark.grade.build import sandbox, workspace
 from tidemark.machine import disk, host, qemu
 
 
@@ -83,3 +83,16 @@ def test_old_make_is_named() -> None:
             ["make", "-f", "-", f"MAKE_VERSION={version}"], input=top + "all: ;\n", capture_output=True, text=True
         )
         assert (f"This is GNU make {version}, and Tidemark needs 4.2 or later" in made.stderr) == refused, made
+
+
+def test_reference_image_boots_where_only_busybox_is() -> None:
+    """No bash, apt or flock, and make asks for nothing."""
+    done = subprocess.run(["tools/hosts/busybox.sh", "reference"], cwd=qemu.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("Tidemark, policy 2q"), done.stderr
+
+
+def test_grading_with_zig_names_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = subprocess.CompletedProcess([], 0, stdout="tools/zig/clang\n", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
+    with pytest.raises(LabError, match="objdump, which zig lacks: install gcc"):
+        workspace.compiler.__wrapped__()

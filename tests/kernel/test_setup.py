@@ -177,6 +177,15 @@ def test_pip_without_a_network_is_tried_again(lab: Machine) -> None:
     assert lab.called().count("python3 -m venv") == 1
 
 
+def test_where_numba_has_no_file_the_rest_is_installed(lab: Machine) -> None:
+    (lab.folder / "no_numba").touch()
+    result = lab.setup("lab")
+    assert result.returncode == 0 and "numba has no file for this machine: the rest is installed" in result.stderr
+    assert lab.called().count("-e .[all]") == lab.called().count("-e .[most]") == 1
+    before = lab.called()
+    assert lab.setup("lab").returncode == 0 and "pip -m" not in lab.called().removeprefix(before)
+
+
 @pytest.mark.soak
 def test_pip_that_was_killed_while_it_wrote_begins_anew(lab: Machine) -> None:
     (lab.folder / "pip_is_killed").touch()

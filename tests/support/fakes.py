@@ -38,6 +38,9 @@ PIP = """\
 echo "pip $*" >>{called}
 echo "Collecting numpy>=2.1 (from tidemark==0.3.0)"
 [ ! -e {folder}/pip_fails ] || {{ echo "ERROR: No matching distribution found for numpy"; exit 1; }}
+case "$*" in *most*) ;; *)
+	[ ! -e {folder}/no_numba ] || {{ echo "ERROR: No matching distribution found for numba>=0.61"; exit 1; }} ;;
+esac
 echo "Installing collected packages: numpy"
 [ ! -e {folder}/pip_is_killed ] || kill -KILL $$
 """

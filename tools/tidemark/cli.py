@@ -139,7 +139,9 @@ def main() -> None:
         extra = EXTRAS.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        say(f"{error.name} is not installed, which this needs; `make lab` has it, or: pip install 'tidemark[{extra}]'")
+        where = "on a machine and Python for which it has a file, " if error.name == "numba" else ""
+        hint = f"{where}`make lab` has it, or: pip install 'tidemark[{extra}]'"
+        say(f"{error.name} is not installed, which this needs; {hint}")
         sys.exit(errors.NO_TOOL)
     except OSError as error:
         if error.errno not in NOT_WRITTEN:
