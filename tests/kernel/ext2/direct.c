@@ -214,13 +214,14 @@ static void together(void)
 	int fd = get(O_DIRECT | O_TRUNC), plain = get(0), status;
 	pid_t looking[2];
 	char *map;
+	volatile char *seen; /* the compiler may not end a loop that only looks */
 
 	CHECK(write(fd, buf, PAGES * PAGE) == PAGES * PAGE);
-	map = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	seen = map = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	for (int who = 0; who < 2; who++) {
 		looking[who] = fork();
 		for (uint32_t at = 0; !looking[who]; at = (at + 5 * PAGE) % (PAGES * PAGE))
-			if (who ? pread(plain, other, PAGE, at) != PAGE : map[at] > 'z')
+			if (who ? pread(plain, other, PAGE, at) != PAGE : seen[at] > 'z')
 				_exit(1);
 	}
 	for (int i = 0; i < number; i++) {
