@@ -36,8 +36,8 @@ $(foreach d,$(DEFAULTS),$(eval $(if $(filter INSTALL=% WERROR=%,$d),$(subst =,?=
 MAKEOVERRIDES =
 export $(filter-out CC,$(KNOWN))
 
-# What the tools here start asks the set-up for the compiler, too.
-export TIDEMARK_CC := $(if $(filter override command,$(origin CC)),$(CC))
+# What the tools here start asks the set-up for the compiler, too, and so does a make that they start.
+export TIDEMARK_CC := $(if $(filter override command,$(origin CC)),$(CC),$(TIDEMARK_CC))
 
 GOALS := $(or $(MAKECMDGOALS),all)
 

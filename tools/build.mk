@@ -21,7 +21,7 @@ POLICIES := $(filter-out TEMPLATE %_test %_ktest,$(basename $(notdir $(wildcard 
 
 include tools/compilers.mk
 ERRORS := $(addprefix -Werror=,implicit-function-declaration implicit-int int-conversion incompatible-pointer-types return-type)
-COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(ERRORS) $(QUIET_$(FAMILY))
+COMMON := -std=gnu11 -march=i686 -O2 -g -fno-pie -Wall -Wextra $(ERRORS) $(QUIET_$(FAMILY)) $(DWARF_$(FAMILY))
 KFLAGS := $(COMMON) -Wmissing-prototypes -mregparm=3 -ffreestanding -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-strict-aliasing $(STRINGS_$(FAMILY)) -mno-mmx -mno-sse -mno-80387 -Ikernel/include
 LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack $(LINK_$(FAMILY))
