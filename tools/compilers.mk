@@ -1,10 +1,9 @@
 # What differs between the compilers: gcc, and clang, which zig contains too (tools/zig). CC is what tools/setup.sh printed.
 # tools/build.mk includes this.
 #
-# MARCH      the processor; clang's command has --target=i686-linux-gnu, which includes it
 # STRINGS    how gcc expands memset and memcpy inline; clang has no such option
-# QUIET      clang does not know the attribute no_reorder, which it does not need, nor a warning that the sources turn off; and an
-#            intended | of two bools, format %hhd for an int, and `= { 0 }` for a structure that begins with another are right
+# QUIET      clang does not know the attribute no_reorder, which it does not need, nor a warning that the sources turn off; it warns of
+#            %hhd for an int, which a test of printf has, and of | between two functions that must both be called
 # DWARF      in clang's DWARF 5 the name of a file that is compiled begins with ./, which gdb's commands do not expect
 # LINK       lld links for i386 on any system; it needs no -no-pie, which clang would mention
 # LIBGCC, HELPERS    64-bit division for programs: libgcc, or the kernel's functions, compiled for programs

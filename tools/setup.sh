@@ -27,7 +27,7 @@ host_gcc_links_m32() {
 # Does this clang link for i386, and does it find the tools of tools/compilers.mk?
 clang_links() {
 	echo 'void _start(void) { }' |
-		$1 --target=i686-linux-gnu -fuse-ld=lld -nostdlib -static -x c -o /dev/null - 2>/dev/null || return 1
+		$1 --target=i686-linux-gnu -fuse-ld=lld -nostdlib -static -x c -o /dev/null - >/dev/null 2>&1 || return 1
 	for tool in nm ar strip; do have "$($1 -print-prog-name=llvm-$tool)" || return 1; done
 }
 
@@ -59,7 +59,7 @@ needs_zig() {
 }
 
 # Is build/zig there, and is it the folder ZIG if that is given?
-zig_ready() { [ -x build/zig/zig ] && { [ -z "${ZIG:-}" ] || [ "$(cd "$ZIG" && pwd -P)" = "$(cd build/zig && pwd -P)" ]; }; }
+zig_ready() { [ -x build/zig/zig ] && { [ -z "${ZIG:-}" ] || [ "$(cd "$ZIG" 2>/dev/null && pwd -P)" = "$(cd build/zig && pwd -P)" ]; }; }
 
 get_zig() {
 	if [ ! -x "$(zig_folder)/zig" ]; then
@@ -311,6 +311,13 @@ fi
 case ${INSTALL:-} in
 '' | yes | no) ;;
 *) say "INSTALL=$INSTALL: it is yes or no, or not given"; exit 1 ;;
+esac
+
+case ${TIDEMARK_CC:-} in
+clang | clang-[0-9]*) { have "$TIDEMARK_CC" && clang_links "$TIDEMARK_CC"; } || {
+	say "CC=$TIDEMARK_CC: clang, lld, llvm-nm, llvm-ar and llvm-strip must be installed: $(install_line clang lld llvm)"
+	exit 1
+} ;;
 esac
 
 # The extra of pyproject.toml that the goals need, if any.

@@ -118,6 +118,12 @@ def test_zig_is_fetched_without_another_compiler_or_when_asked_for(bare: Machine
 
 def test_compiler_can_be_chosen(bare: Machine) -> None:
     bare.setup("qemu")
+    refused = bare.setup("qemu", TIDEMARK_CC="clang")
+    assert (
+        refused.returncode == 1
+        and "clang, lld, llvm-nm, llvm-ar and llvm-strip must be installed: apt-get" in refused.stderr
+    )
+    bare.stand_in("clang", 'case "$*" in *prog-name*) echo sh ;; *) echo 99.9 ;; esac\n')
     assert bare.setup("qemu", TIDEMARK_CC="clang").stdout == "clang --target=i686-linux-gnu\n"
     assert bare.setup("qemu", TIDEMARK_CC="gcc -m32").stdout == "gcc -m32\n"
 

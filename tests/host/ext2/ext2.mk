@@ -25,5 +25,5 @@ $(LINKED): build/flags
 	@mkdir -p $(@D)
 	$(call say,ULD,$@)
 	$Q$(CC) $(STRICT) -std=gnu11 -march=i686 -O2 -Wall -Wextra -ffreestanding -fno-stack-protector -nostdlib \
-		-fno-asynchronous-unwind-tables -Wl,--build-id=none $(LINKED_FLAGS) -o $@ $(filter %.c %.S,$^)
+		-fno-asynchronous-unwind-tables -Wl,--build-id=none $(LINK_$(FAMILY)) $(LINKED_FLAGS) -o $@ $(filter %.c %.S,$^)
 EXT2_TESTS += $(LINKED)

@@ -241,10 +241,10 @@ static void closing(void)
 	char *all;
 	int fd;
 
-	for (int i = 0; !pid; i++) {
-		if (!change(i))
-			_exit(errno != EROFS);
-		usleep(i % 8 * 300);
+	if (!pid) {
+		for (int i = 0; change(i); i++)
+			usleep(i % 8 * 300);
+		_exit(errno != EROFS);
 	}
 	fd = make("mapped", "", PAGE);
 	all = map(fd, PAGE, MAP_SHARED);

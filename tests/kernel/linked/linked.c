@@ -68,6 +68,7 @@ static u32 map_library(void)
 	int fd = call(SYS_open, (u32) "/mnt/linked.so", 0, 0);
 	const struct segment *s;
 
+	head.bytes[0] = 0;
 	if (call(SYS_read, fd, &head, sizeof(head)) != sizeof(head))
 		call(SYS_exit, NOT_LOADED, 0, 0);
 	s = (const struct segment *)(head.bytes + head.header.phoff);
@@ -155,7 +156,7 @@ void run(const u32 *sp, u32 library)
 	char *const *argv = (char *const *)(sp + 1);
 	char line[100], *at = line;
 	u32 nproc, calls, pages, corrupt = 0, lost = 0, running = 0;
-	int status;
+	int status = 0;
 
 	if (sp[0] != 4)
 		call(SYS_exit, 2, 0, 0);

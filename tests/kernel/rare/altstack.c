@@ -25,7 +25,7 @@ static bool is_on(const char *s, const void *p)
 
 static void look(int sig, siginfo_t *info, void *context)
 {
-	stack_t now, new = { .ss_sp = other, .ss_size = SIZE };
+	stack_t now = { 0 }, new = { .ss_sp = other, .ss_size = SIZE };
 
 	(void)info;
 	on_stack = is_on(stack, &now);
@@ -39,7 +39,7 @@ static void look(int sig, siginfo_t *info, void *context)
 
 static void overflowed(int sig)
 {
-	char here;
+	char here = 0;
 
 	(void)sig;
 	on_stack = is_on(stack, &here);

@@ -60,7 +60,7 @@ static void look_around(void)
 	CHECK(!chroot(".") && same("/", ".") && same("/file", "file"));
 	FAILS(open("/in", O_RDONLY), ENOENT);
 	CHECK(same("..", "/")); /* the root is here */
-	CHECK(!fchdir(outside) && same("tmp/rooted", PLACE + 1));
+	CHECK(!fchdir(outside) && same("tmp/rooted", &PLACE[1]));
 	FAILS(chdir("/tmp"), ENOENT);
 	CHECK(!chroot(".") && !chdir("/tmp") && same(PLACE, "rooted"));
 	close(outside);

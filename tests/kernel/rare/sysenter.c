@@ -141,7 +141,7 @@ static void test_flags(void)
 	expect(SYS_getpid, getpid());
 	CHECK(out.flags & DF);
 	CHECK(!sigaction(SIGTRAP, &action, NULL));
-	for (int n = 0; n < TURNS; n++) {
+	for (unsigned n = 0; n < TURNS; n++) {
 		traps = 0;
 		in.flags = n % 2 ? TF : TF | NT | DF;
 		in.eax = SYS_getpid;

@@ -215,7 +215,7 @@ int main(int argc, char **argv)
 {
 	help_if_asked(argc, argv, HELP);
 	lab_operands(argc, argv, 0, 0, HELP);
-	for (int i = 0; i < SIZE; i++)
+	for (unsigned i = 0; i < SIZE; i++)
 		data[i] = i * 31 + i / 256;
 	CHECK(!chdir("/tmp") && !access(".", W_OK));
 	mkdir("transfer", 0700);

@@ -140,12 +140,12 @@ static void test_clock(unsigned clock)
 {
 	long long at = 0, most, ordinary = 0;
 
-	for (int n = 0; n < READS; n++) {
+	for (unsigned n = 0; n < READS; n++) {
 		at = read_in_turn(clock, at, &most);
 		ordinary = n == 1 || (n > 1 && most < ordinary) ? most : ordinary;
 	}
 	CHECK(ordinary < 100000); /* the others may have been interrupted for long */
-	for (int n = 0; n < SLEEPS; n++) {
+	for (unsigned n = 0; n < SLEEPS; n++) {
 		struct timespec pause = { .tv_nsec = 37000000 };
 
 		nanosleep(&pause, NULL);
