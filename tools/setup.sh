@@ -128,7 +128,7 @@ purposes() {
 		qemu) echo build run "${DISK:+disk}" ;;
 		qemu-gdb | gdb) echo build run debug "${DISK:+disk}" ;;
 		iso) echo build iso ;;
-		page) echo build lab page ;;
+		page | wheel) echo build lab page ;;
 		book) echo build lab book ;;
 		qemu-iso) echo build run iso "${DISK:+disk}" ;;
 		lab) echo build run disk lab ;;
@@ -324,9 +324,9 @@ esac
 extra=
 case " $* " in
 *' check '* | *' test-base '* | *' check-base '* | *' soak '* | *' coverage '* | *' qemus '* | *' figures '*) extra=test ;;
-*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '*) extra=all ;;
+*' lab '* | *' sim '* | *' grade '* | *' grade-base '* | *' hand-in '* | *' quiz '* | *' release '* | *' wheel '*) extra=all ;;
 esac
-case " $* " in *' page '* | *' book '*) [ "$extra" ] && extra=test || extra=book ;; esac
+case " $* " in *' page '* | *' book '* | *' wheel '*) [ "$extra" ] && extra=test || extra=book ;; esac
 [ "${1:-}" != --packages ] || extra=
 packages=$(missing_packages "$@" | tr ' ' '\n' | sort -u | tr '\n' ' ')
 # ccache is installed with other missing packages: everything works without it, so it is never requested alone.

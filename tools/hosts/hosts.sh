@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tools/hosts/hosts.sh [NAME...]: runs README's two commands on fresh machines, and collects the points of all solutions there.
 #
-# First comes this machine with busybox's tools (busybox.sh): from a new clone to the prompt with zig and with clang.
+# First comes this machine with busybox's tools (busybox.sh), from a new clone to the prompt with zig and with clang; and with a
+# wheel in an empty virtual environment (wheel.sh).
 #
 # Each machine of the table below is a Debian in a folder (bare.sh), entered like a disk of its own (enter.sh). The last commit is
 # cloned there, and visit.sh does the rest. The table covers every pair of values of any two of the five properties, so six
@@ -119,15 +120,16 @@ compare() {
 		  if (!bad) print all " solutions and starters get the same points on all machines."; exit bad > 0 }'
 }
 
-# A compiler on this machine with busybox's tools.
+# This machine in another way: plain NAME WHAT COMMAND..., whose last line says what came of it.
 plain() {
-	local name=busybox-$1 started=$SECONDS
+	local name=$1 what=$2 started=$SECONDS
+	shift 2
 	[ "$chosen" = '  ' ] || [[ $chosen == *" $name "* ]] || return 0
 	passed "$name" && echo "$name has passed with this commit" && return
 	mkdir -p "$hosts/$name" && rm -f "$hosts/$name/passed"
-	echo "$name: this machine, with busybox's tools, $1, neither apt nor bash"
-	if tools/hosts/busybox.sh "$1" >"$hosts/$name/log" 2>&1; then
-		echo "  make qemu: $(tail -n 1 "$hosts/$name/log"), $((SECONDS - started)) s" && echo "$commit" >"$hosts/$name/passed"
+	echo "$name: this machine, $what"
+	if "$@" >"$hosts/$name/log" 2>&1; then
+		echo "  $(tail -n 1 "$hosts/$name/log"), $((SECONDS - started)) s" && echo "$commit" >"$hosts/$name/passed"
 	else
 		echo "  failed: $hosts/$name/log says more"
 		failed=$((failed + 1))
@@ -137,8 +139,9 @@ plain() {
 check_this_machine
 trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command continues."; exit 130' INT TERM HUP
 failed=0 number=0 count=$(table | wc -l) chosen=" $* "
-plain zig
-plain clang
+plain busybox-zig "with busybox's tools and zig, neither apt nor bash" tools/hosts/busybox.sh zig
+plain busybox-clang "with busybox's tools and clang, neither apt nor bash" tools/hosts/busybox.sh clang
+plain wheel 'with a wheel, no tree and no network' tools/hosts/wheel.sh
 while read -r -u 4 name properties; do
 	number=$((number + 1))
 	[ "$chosen" = '  ' ] || [[ $chosen == *" $name "* ]] || continue
@@ -149,5 +152,5 @@ while read -r -u 4 name properties; do
 	printf '%d of %d, about %d min to go: ' $number "$count" "$(estimate)"
 	machine "$name" $properties || failed=$((failed + 1))
 done 4< <(table)
-[ $failed = 0 ] || fail "$failed of $((count + 2)) machines failed; the same command tries those again."
+[ $failed = 0 ] || fail "$failed of $((count + 3)) machines failed; the same command tries those again."
 [ "$chosen" != '  ' ] || compare
