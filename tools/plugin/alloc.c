@@ -26,6 +26,7 @@
  *   s FUNCTION                    /proc/buddyinfo or /proc/slabinfo is written by this function
  *   end LINES                     the number of lines before this one
  */
+#include "calls.h"
 #include "symbols.h"
 
 #include <stdlib.h>
@@ -84,15 +85,11 @@ static size_t number_of(const struct known *known, uint32_t address)
 	return i;
 }
 
-/* Compares up to the first dot: the compiler's copies of a function have names such as f.part.0. */
 static bool is_in(const char *name, const char *const *list)
 {
-	size_t length = strcspn(name, ".");
-
-	for (; *list; list++)
-		if (strlen(*list) == length && !strncmp(name, *list, length))
-			return true;
-	return false;
+	while (*list && !calls_is_of(name, *list))
+		list++;
+	return *list;
 }
 
 /* Returns the first caller that no list names. Call when a function begins: esp is at its return
@@ -252,11 +249,7 @@ static void on_shown(unsigned int cpu, void *name)
 	LOG("s %s\n", (const char *)name);
 }
 
-/* Functions that are watched: where they begin, and where they return. */
-static const struct watched {
-	const char *name;
-	exec_callback *begins, *returns;
-} watched[] = {
+static const struct call watched[] = {
 	{ "buddy_init", on_zone, NULL },
 	{ "buddy_alloc", on_frames, on_frames_return },
 	{ "alloc_by_halving", NULL, on_frames_return }, /* buddy_alloc jumps to it */
@@ -270,48 +263,11 @@ static const struct watched {
 	{ "slab_show", on_shown, NULL },
 	{ "buddyinfo_show", on_shown, NULL },
 };
-enum { NR_WATCHED = sizeof(watched) / sizeof(watched[0]) };
-static const struct watched *watch_of[MAX_FUNCTIONS]; /* by function */
-
-static void find_watched(void)
-{
-	for (int i = 0; i < NR_WATCHED; i++) {
-		const char *const name[] = { watched[i].name, NULL };
-		bool found = false;
-
-		for (size_t f = 0; f < symbols_count(); f++)
-			if (is_in(symbol_name(f), name)) {
-				watch_of[f] = &watched[i];
-				found = true;
-			}
-		if (!found)
-			fail("%s has no %s: it is of another kernel", symbols_name, *name);
-	}
-}
-
-static bool is_return(struct qemu_plugin_insn *insn)
-{
-	const uint8_t *bytes = qemu_plugin_insn_haddr(insn);
-
-	return bytes && qemu_plugin_insn_size(insn) == 1 && *bytes == 0xC3;
-}
 
 static void translate(struct qemu_plugin_tb *tb)
 {
-	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uint64_t pc = qemu_plugin_insn_vaddr(insn);
-		size_t function = symbol_of(pc);
-		const struct watched *at = pc < KERNEL_BASE ? NULL : watch_of[function];
-		exec_callback *called = !at                           ? NULL
-					: symbol_begins(function, pc) ? at->begins
-					: is_return(insn)             ? at->returns
-								      : NULL;
-
-		if (called)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS,
-							       (void *)at->name);
-	}
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
+		calls_watch(qemu_plugin_tb_get_insn(tb, i));
 }
 
 static bool option(const char *name, const char *value)
@@ -331,8 +287,7 @@ static void start(void)
 {
 	if (!out_name || !symbols_name || !pages)
 		fail("mode=alloc needs out=, symbols= and pages=");
-	symbols_read(symbols_name);
-	find_watched();
+	calls_find(watched, sizeof(watched) / sizeof(watched[0]), symbols_name);
 	out = open_whole(out_name);
 	LOG("tidemark-alloc 1\n");
 }

@@ -135,6 +135,14 @@ uint32_t read_word(uint32_t address)
 	return word;
 }
 
+uint64_t read_long(uint32_t address)
+{
+	uint64_t value;
+
+	read_memory(address, &value, sizeof(value));
+	return value;
+}
+
 /* Since API 2 these replace the scoreboard's counters until there is a CPU, which may never happen. */
 void counters_init(size_t nr)
 {

@@ -2,15 +2,12 @@
  * mode=past: runs up to a place and reports what happened before it: which instructions wrote to a
  * part of memory, and which instructions were executed.
  *
- * A place is a moment of QEMU's clock (place.c). Here instructions are counted. Whenever the guest
- * reads that clock with rdtsc, the count is adjusted to the clock: between two reads both advance
- * together, except while the processor waits.
+ * A place is a moment of QEMU's clock (place.c, clock.c).
  *
  * The accessed and dirty bits that a processor sets while it walks page tables are not stores of an
  * instruction, and are not seen.
  *
- * Options: out=FILE, main=, clock=: as for mode=place. faults=ADDRESS:ADDRESS...: entry points of
- * the kernel's fault handlers. until=NS: stop there, instead of at the end of the run.
+ * Options: out=FILE; those of clock.h; until=NS: stop there, instead of at the end of the run.
  * write=LOW-HIGH: physical addresses. pcs=ADDRESS:ADDRESS...: instructions. esp=, cr3=: only with this
  * stack pointer, this page directory. page=INDEX_AT:INDEX:OWNER_AT:OWNER: only if eax points to a
  * struct page with these values at these offsets.
@@ -19,7 +16,7 @@
  *   w 1204417 3222373104 151040        place, instruction, the word at LOW afterwards
  *   x 1204417 3222373104 1 2 3 4       place, instruction, eax, edx, ecx, esp
  */
-#include "plugin.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,13 +34,9 @@ struct event {
 
 static const char *out_name;
 static FILE *out;
-static uint64_t main_pc, clock_at;
-static struct pcs pcs, faults, clocks; /* clocks: instructions after a rdtsc */
+static struct pcs pcs;
 static uint64_t write_low = 1, write_high, esp, cr3;
 static uint32_t index_at, page_index, owner_at, page_owner;
-static int64_t until = INT64_MAX, offset; /* QEMU's clock since clock_start, minus instructions */
-static uint64_t clock_start, read_at = UINT64_MAX;
-static bool started;
 static struct event events[NR_EVENTS];
 static uint64_t nr_events;
 
@@ -63,13 +56,8 @@ static void finish(void)
 		fail("%s cannot be written: %s", out_name, strerror(errno));
 }
 
-/* Returns the current place. Past the end, writes the events and does not return. */
-static int64_t place_now(int begun)
+static void finish_early(void)
 {
-	int64_t place = counters[0] - begun + offset;
-
-	if (place < until)
-		return place;
 	finish();
 	_exit(0);
 }
@@ -91,7 +79,7 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *p
 	uint64_t low;
 
 	(void)cpu;
-	if (!started || !qemu_plugin_mem_is_store(info))
+	if (!clock_started || !qemu_plugin_mem_is_store(info))
 		return;
 	at = qemu_plugin_get_hwaddr(info, address);
 	if (!at || qemu_plugin_hwaddr_is_io(at))
@@ -100,7 +88,7 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *p
 	if (low >= write_high || low + (1u << qemu_plugin_mem_size_shift(info)) <= write_low)
 		return;
 	words[0] = read_word(KERNEL_BASE + (write_low & ~3u));
-	put('w', place_now(1), (uintptr_t)pc, words);
+	put('w', clock_now(1), (uintptr_t)pc, words);
 }
 
 /* Does eax point to the struct page of this page of this address space? */
@@ -117,62 +105,9 @@ static void on_pc(unsigned int cpu, void *pc)
 			     read_register(ESP) };
 
 	(void)cpu;
-	if (started && (!esp || esp == words[3]) && (!cr3 || cr3 == current_cr3) &&
+	if (clock_started && (!esp || esp == words[3]) && (!cr3 || cr3 == current_cr3) &&
 	    (!page_owner || is_page()))
-		put('x', place_now(0), (uintptr_t)pc, words);
-}
-
-static void on_rdtsc(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	read_at = counters[0];
-	if (started)
-		place_now(0);
-}
-
-static void after_rdtsc(unsigned int cpu, void *data)
-{
-	uint64_t tsc;
-
-	(void)cpu;
-	(void)data;
-	if (counters[0] != read_at + 1)
-		return;
-	tsc = read_register(EAX) | (uint64_t)read_register(EDX) << 32;
-	offset = tsc - clock_start - counters[0];
-}
-
-static void on_main(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	if (started)
-		return;
-	clock_start = read_word(clock_at) | (uint64_t)read_word(clock_at + 4) << 32;
-	offset -= clock_start;
-	started = true;
-}
-
-/* The instruction that faulted was counted here, but not by QEMU, and will be counted again. */
-static void on_fault(unsigned int cpu, void *data)
-{
-	(void)cpu;
-	(void)data;
-	offset--;
-}
-
-static void watch_clock(struct qemu_plugin_insn *insn, uint64_t pc)
-{
-	const uint8_t *bytes = qemu_plugin_insn_haddr(insn);
-
-	if (is_among(&clocks, pc))
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, after_rdtsc, CB_R_REGS, NULL);
-	if (qemu_plugin_insn_size(insn) != 2 || !bytes || bytes[0] != 0x0F || bytes[1] != 0x31)
-		return;
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdtsc, CB_NO_REGS, NULL);
-	if (!is_among(&clocks, pc + 2) && clocks.nr < MAX_PCS)
-		clocks.at[clocks.nr++] = pc + 2;
+		put('x', clock_now(0), (uintptr_t)pc, words);
 }
 
 static void translate(struct qemu_plugin_tb *tb)
@@ -184,11 +119,7 @@ static void translate(struct qemu_plugin_tb *tb)
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
 		void *data = (void *)(uintptr_t)pc;
 
-		watch_clock(insn, pc);
-		if (pc == main_pc)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_main, CB_R_REGS, NULL);
-		if (is_among(&faults, pc))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_fault, CB_NO_REGS, NULL);
+		clock_watch(insn);
 		if (is_among(&pcs, pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pc, CB_R_REGS, data);
 		if (write_high)
@@ -225,16 +156,12 @@ static bool set_page(const char *value)
 static bool option(const char *name, const char *value)
 {
 	static const struct number numbers[] = {
-		{ "main", &main_pc },
-		{ "clock", &clock_at },
 		{ "esp", &esp },
 		{ "cr3", &cr3 },
 	};
 
 	if (!strcmp(name, "pcs"))
 		return pcs_option(&pcs, value);
-	if (!strcmp(name, "faults"))
-		return pcs_option(&faults, value);
 	if (!strcmp(name, "page"))
 		return set_page(value);
 	if (!strcmp(name, "write"))
@@ -242,20 +169,21 @@ static bool option(const char *name, const char *value)
 	if (!strcmp(name, "out"))
 		out_name = value;
 	else if (!strcmp(name, "until"))
-		until = strtoll(value, NULL, 0);
+		clock_until = strtoll(value, NULL, 0);
 	else
-		return NUMBER_OPTION(numbers, name, value);
+		return clock_option(name, value) || NUMBER_OPTION(numbers, name, value);
 	return true;
 }
 
 static void start(void)
 {
-	if (!out_name || !main_pc || !clock_at)
+	if (!out_name || !clock_given())
 		fail("mode=past needs out=, main= and clock=");
 	out = fopen(out_name, "w");
 	if (!out)
 		fail("%s cannot be written: %s", out_name, strerror(errno));
 	counters_init(1);
+	clock_is_over = finish_early;
 }
 
 const struct mode past_mode = {

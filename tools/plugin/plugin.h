@@ -161,6 +161,7 @@ enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI };
 uint32_t read_register(int number);
 /* Reads a word of the guest's memory at an address that is currently mapped. */
 uint32_t read_word(uint32_t address);
+uint64_t read_long(uint32_t address);
 void read_memory(uint32_t address, void *to, size_t size);
 
 /* Counters that translated code increments without a call. */
@@ -192,7 +193,7 @@ struct mode {
 };
 
 extern const struct mode trace_mode, profile_mode, evidence_mode, count_mode, cover_mode,
-	place_mode, past_mode, frames_mode, alloc_mode, holds_mode;
+	place_mode, past_mode, frames_mode, alloc_mode, holds_mode, events_mode;
 
 #pragma GCC visibility pop
 
