@@ -11,6 +11,7 @@
  *   -plugin tidemark.so,mode=frames,out=FILE,...     owner of each frame of memory: frames.c
  *   -plugin tidemark.so,mode=alloc,out=FILE,...      the kernel's allocations and frees: alloc.c
  *   -plugin tidemark.so,mode=holds,out=FILE,...      calls of some functions, as a lock's holders: holds.c
+ *   -plugin tidemark.so,mode=events,out=FILE,...     switches, faults, requests, evictions: events.c
  *
  * The guest cannot notice the plugin. In an exact run its clock counts instructions, and the plugin
  * adds none: telemetry and console output are byte for byte the same with and without it.
@@ -39,7 +40,7 @@ static bool set_option(const char *name, const char *value)
 	static const struct mode *const modes[] = { &trace_mode, &profile_mode, &evidence_mode,
 						    &count_mode, &cover_mode,   &place_mode,
 						    &past_mode,  &frames_mode,  &alloc_mode,
-						    &holds_mode };
+						    &holds_mode, &events_mode };
 
 	if (strcmp(name, "mode"))
 		return mode && mode->option(name, value);
@@ -71,8 +72,8 @@ EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **a
 	if (!set_options(argc, argv))
 		return 1;
 	if (!mode)
-		fail("mode= is missing: trace, profile, evidence, count, cover, place, past, frames, alloc or "
-		     "holds");
+		fail("mode= is missing: trace, profile, evidence, count, cover, place, past, frames, alloc, "
+		     "holds or events");
 	api_init();
 	space_switches = mode->switch_space;
 	mode->start();
