@@ -42,7 +42,7 @@ RECORDS = [
 def events(tmp_path: Path) -> list[dict]:
     """RECORDS as trace events."""
     path = written(tmp_path / "t.ndjson", RECORDS)
-    return tracks.trace(stream.read(path), "scene")["traceEvents"]
+    return list(tracks.of_telemetry(stream.read(path), "scene"))
 
 
 def test_every_event_is_one_of_the_format_s(events: list[dict]) -> None:

@@ -19,22 +19,23 @@ from tidemark.machine import home
 
 # In the order of the help. The module of each has a function of the same name, or `app`, a group of commands.
 COMMANDS = (
+    *("demo", "run", "rerun", "min", "bound", "sweep", "curves", "pagetables", "report", "profile", "alloc"),
     *(
-        "demo",
-        "run",
-        "rerun",
-        "min",
-        "bound",
-        "sweep",
-        "curves",
-        "pagetables",
-        "report",
-        "profile",
-        "alloc",
         "contention",
+        "export",
+        "why",
+        "gdb",
+        "watch",
+        "race",
+        "procs",
+        "sim",
+        "compare",
+        "worst",
+        "evaluate",
+        "paper",
+        "lab",
     ),
-    *("export", "gdb", "watch", "race", "procs", "sim", "compare", "worst", "evaluate", "paper", "lab", "grade"),
-    *("grade-class", "export-grade", "hand-in", "rubric", "class-stats", "export-jplag", "board", "release"),
+    *("grade", "grade-class", "export-grade", "hand-in", "rubric", "class-stats", "export-jplag", "board", "release"),
     *("trace", "quiz"),
 )
 MARKUP: Literal["markdown"] = "markdown"

@@ -113,6 +113,14 @@ def repeated(settings: qemu.Settings, folder: Path, repeats: int, live: LiveLine
     return rows
 
 
+def check_recordings(owners_: bool, events_: bool, real: bool) -> None:
+    """Raises LabError if the options ask for recordings that are not possible."""
+    if real and (owners_ or events_):
+        raise LabError(f"{'--owners' if owners_ else '--events'} is for one exact run, not for --real", USAGE)
+    if owners_ and events_:
+        raise LabError("--owners and --events: a run records only one of them; run twice", USAGE)
+
+
 def show_spread(folder: Path, rows: list[dict[str, Any]], as_json: bool) -> None:
     """Print the median and spread of the runs."""
     from rich.console import Console
@@ -149,6 +157,10 @@ def run(
     owners_: Annotated[
         bool, typer.Option("--owners", help="Record the owner of each frame, for the report's map of memory.")
     ] = False,
+    events_: Annotated[
+        bool,
+        typer.Option("--events", help="Record each switch, fault, disk request and eviction, for `why` and `export`."),
+    ] = False,
     out: options.Out = None,
     json_: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -167,18 +179,22 @@ def run(
     if real and swap == options.DEFAULT.swap:
         settings = replace(settings, swap="hda")
     folder = out or results.new_folder(settings, Path("results"))
+    check_recordings(owners_, events_, real)
+    carry_out = experiment.run
     if owners_:
         from tidemark.telemetry import owners
 
-        if real:
-            raise LabError("--owners is for one exact run, not for --real", USAGE)
         settings = replace(settings, qemu_flags=settings.qemu_flags + owners.flags(settings.image, folder))
+    if events_:
+        from tidemark.runs import recording
+
+        carry_out = recording.run
     try:
         with LiveLine(quiet) as live:
             if real:
                 rows = repeated(settings, folder, repeats, live)
             else:
-                result = experiment.run(settings, folder, live)
+                result = carry_out(settings, folder, live)
                 experiment.drop_refused(result)
                 result_image.keep(result, settings.image)
     except KeyboardInterrupt:

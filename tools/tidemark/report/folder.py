@@ -20,6 +20,7 @@ from tidemark.report import (
     cliff,
     curves,
     difference,
+    event_lanes,
     experiments,
     figure,
     frames,
@@ -33,7 +34,17 @@ from tidemark.report.cells import axes as axes_of
 from tidemark.report.figure import Figure, Table, of_rows
 from tidemark.report.page import Block, Section, Shown, page
 from tidemark.report.plots import PLOTS
-from tidemark.report.plots.runs import FRAMES, LISTS, MEMORY, OVERVIEW, RESIDENT_SETS, SPACE_TIME, UTILISATION, ZONES
+from tidemark.report.plots.runs import (
+    EVENT_LANES,
+    FRAMES,
+    LISTS,
+    MEMORY,
+    OVERVIEW,
+    RESIDENT_SETS,
+    SPACE_TIME,
+    UTILISATION,
+    ZONES,
+)
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 from tidemark.runs import summary
@@ -263,6 +274,8 @@ class Parts:
             pictures = self.save([frames.figure(run, found, stem)], charted=True)
             image = frames.png(run, found), frames.chart(run, found)
             blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
+        if lanes := event_lanes.figure(run, stem):
+            blocks.append(Block(EVENT_LANES.question, lanes.caption, figures=self.save([lanes])))
         if len(runs) == 1:
             blocks += self.shared(runs)
         of_one = charts.of_one(run)

@@ -11,7 +11,9 @@ counter has the shares. The amounts of a process are counted from its start: tog
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, cast
 
 from tidemark.telemetry.stream import Telemetry
@@ -166,19 +168,30 @@ def policies(records: Sequence[Mapping[str, Any]], end_us: int) -> Iterator[Even
         yield {"ph": "X", "pid": MACHINE, "tid": POLICY, "name": name, "ts": start, "dur": max(until - start, 0)}
 
 
-def trace(data: Telemetry, name: str) -> dict[str, Any]:
-    """The whole run as a document of trace events."""
+def of_telemetry(data: Telemetry, name: str) -> Iterator[Event]:
+    """The trace events of a run's telemetry."""
     rows = [data.start, *data.samples, *data.exits, *data.events, *([data.end] if data.end else [])]
     records = sorted(cast("list[dict[str, Any]]", rows), key=lambda record: record["seq"])
     lives, before = Lives(), None
-    events = list(named(MACHINE, f"machine: {name}", {POLICY: "policy", EVENTS: "events"}, -1))
-    events += policies(records, max(record["t_us"] for record in records))
+    yield from named(MACHINE, f"machine: {name}", {POLICY: "policy", EVENTS: "events"}, -1)
+    yield from policies(records, max(record["t_us"] for record in records))
     for record in records:
         if record["ev"] == "sample":
-            events += of_machine(before, record)
-            events += of_processes(lives, before, record)
+            yield from of_machine(before, record)
+            yield from of_processes(lives, before, record)
             before = record
         else:
-            events += of_event(lives, record)
-    events += lives.rest()
-    return {"displayTimeUnit": "ms", "otherData": {"cmdline": data.start["cmdline"]}, "traceEvents": events}
+            yield from of_event(lives, record)
+    yield from lives.rest()
+
+
+def pieces(data: Telemetry, name: str, events: Iterable[Event] = ()) -> Iterator[str]:
+    """The document's text in pieces, so that it need not fit into memory. `events`: more trace events, as of a run's
+    event stream."""
+    said = json.dumps(data.start["cmdline"])
+    yield f'{{"displayTimeUnit":"ms","otherData":{{"cmdline":{said}}},"traceEvents":[\n'
+    encoded, between = json.JSONEncoder(separators=(",", ":")).encode, ""
+    for event in chain(of_telemetry(data, name), events):
+        yield between + encoded(event)
+        between = ",\n"
+    yield "]}\n"

@@ -60,6 +60,19 @@ FRAMES = Plot(
     question="Which processes took memory from which?",
 )
 
+EVENT_LANES = Plot(
+    "events",
+    RUN,
+    "What each task did",
+    "Above, a row for each task; the colour is the state in which it spent most of each 1200th of the run, from its "
+    "switches and wake-ups; white: it does not exist. Below, evicted pages per second, by the reason for which frames "
+    "were wanted.",
+    """Of a run with `tidemark run --events`. Rows that are vermilion at the same time: the tasks wait for each other's
+    pages. Evictions because a task found no free frame stop that task; those of a kernel thread happen beside it.
+    `tidemark why` asks about a single eviction, `tidemark export --to perfetto` shows every event.""",
+    question="What did each task do, and why were pages evicted?",
+)
+
 UTILISATION = Plot(
     "utilisation",
     RUNS,
@@ -273,6 +286,7 @@ PLOTS = [
     OVERVIEW,
     DIFFERENCE,
     FRAMES,
+    EVENT_LANES,
     UTILISATION,
     FAULTS,
     PRESSURE,
