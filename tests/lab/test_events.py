@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from lab import tidemark
 from tidemark.debug import evictions
+from tidemark.errors import LabError
 from tidemark.report import event_lanes, figure, sources
-from tidemark.runs import results
+from tidemark.runs import recording, results
 from tidemark.telemetry import event_tracks, events, stream, tracks
 from tidemark.telemetry.events import FAILED, MAJOR, MINOR, Account, Events, Kind, Why
 
@@ -199,6 +200,20 @@ def test_lanes_have_the_time_of_the_kernel_s_accounts(folder: Path) -> None:
         assert spent["running"] == pytest.approx(accounts["user_us"] + accounts["kernel_us"], rel=0.05, abs=300)
     counts = event_lanes.evictions(found, edges)
     assert sum(count.sum() for count in counts.values()) == data.samples[-1]["vm"]["pgevict"]
+
+
+def test_events_that_contradict_the_kernel_are_removed(folder: Path, tmp_path: Path) -> None:
+    """As those of a plugin that reads another field would."""
+    shutil.copytree(folder / "cap", tmp_path / "run")
+    result = results.load(tmp_path / "run")
+    recording.check(result)
+    found = events.read(result.folder)
+    rows = found.rows.copy()
+    rows["how"][found.of(Kind.FAULT_END)[5]] ^= 1
+    events.write(result.folder / events.FILE, Events(rows, True))
+    with pytest.raises(LabError, match="of another version than the kernel"):
+        recording.check(result)
+    assert events.read(result.folder) is None
 
 
 def test_bad_streams_get_a_sentence(folder: Path, tmp_path: Path) -> None:
