@@ -117,6 +117,19 @@ def test_why_tells_what_the_events_say(folder: Path) -> None:
     assert f"waited {longest.wait_ns / 1e6:,.3f} ms of" in shown.stdout and "pages were resident" in shown.stdout
 
 
+def test_taker_that_is_read_ahead_is_the_page_that_is_claimed(folder: Path) -> None:
+    found, _ = read(folder / "2q")
+    rows, seen = found.rows, 0
+    for gone in found.of(Kind.EVICT):
+        took = evictions.taker(found, evictions.Eviction(1, 1, 0, int(gone)))
+        if took and took.how == events.In.PREFETCH:
+            comes = rows[(rows["kind"] == Kind.INSERT) & (rows["frame"] == took.frame) & (rows["ns"] > took.ns)]
+            if len(comes) and comes[0]["how"] == events.In.CLAIM:
+                assert (took.pid, took.page) == (comes[0]["pid"], comes[0]["page"])
+                seen += 1
+    assert seen > 20
+
+
 def test_why_records_the_events_of_a_run_without(folder: Path) -> None:
     done = tidemark("why", "plain", "-q", cwd=folder)
     assert done.returncode == 0 and "plain has no events: repeating the run" in done.stderr

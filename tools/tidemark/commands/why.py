@@ -21,7 +21,7 @@ from tidemark.telemetry.live import LiveLine
 if TYPE_CHECKING:
     from tidemark.debug.evictions import Eviction
     from tidemark.debug.next_uses import Use
-    from tidemark.telemetry.events import Events
+    from tidemark.telemetry.events import Events, Row
 
 SHOWN = 10  # faults that are listed
 REASONS = {
@@ -75,6 +75,11 @@ def later(use: Use) -> float:
     return math.inf if use.ns is None else use.ns
 
 
+def came(row: Row) -> dict[str, Any]:
+    """A page that the policy got: an INSERT."""
+    return {"pid": row.pid, "page": row.page, "store": row.store, "ns": row.ns, "ahead": row.how == In.PREFETCH}
+
+
 def facts(result: results.Result, events: Events, one: Eviction, mine: Use, others: list[Use]) -> dict[str, Any]:
     """All that is known of an eviction. `mine`, `others`: the next uses of the page and of the other resident pages."""
     from tidemark.debug import evictions
@@ -94,8 +99,8 @@ def facts(result: results.Result, events: Events, one: Eviction, mine: Use, othe
         "chosen_ns": chosen.ns,
         "freed_ns": gone.ns,
         "frame": gone.frame,
-        "taken": {"pid": took.pid, "page": took.page, "store": took.store, "ns": took.ns} if took else None,
-        "back": {"ns": back.ns, "ahead": back.how == In.PREFETCH} if back else None,
+        "taken": came(took) if took else None,
+        "back": came(back) if back else None,
         "fault": asdict(fault) if fault else None,
         "resident": len(others) + 1,
         "next_use_ns": mine.ns,
@@ -155,7 +160,10 @@ def show(known: dict[str, Any], names: dict[int, str], folder: Path) -> None:
     print(f"Why: {reason} (priority {known['priority']}: 12 is calm, 0 desperate).")
     print(f"Its frame, {known['frame']:#x}, was free after {ms(known['freed_ns'] - known['chosen_ns'])}", end="")
     took = known["taken"]
-    print(f" and got {page_name(took, names)} at {time(took['ns'])}." if took else "; no other page came into it.")
+    ahead = ", read ahead," if took and took["ahead"] else ""
+    print(
+        f" and got {page_name(took, names)}{ahead} at {time(took['ns'])}." if took else "; no other page came into it."
+    )
     print(of_fault(known))
     print(of_others(known, names))
     print(f"`tidemark gdb {folder} --at {known['chosen_ns']}ns` puts gdb at the choice.")

@@ -93,12 +93,19 @@ def eviction(events: Events, pid: int, page: int, at_ns: int | None) -> Eviction
 
 
 def taker(events: Events, found: Eviction) -> Row | None:
-    """The next page that the policy got in the frame of an evicted one: an INSERT; None if there was none."""
-    rows, frame = events.rows, events.rows["frame"][found.gone]
-    later = found.gone + np.flatnonzero(
-        (rows["kind"][found.gone :] == Kind.INSERT) & (rows["frame"][found.gone :] == frame)
-    )
-    return events.row(int(later[0])) if len(later) else None
+    """The next page that the policy got in the frame of an evicted one: an INSERT; None if there was none. A page that
+    is read ahead has no owner yet: its pid and number are those with which it was evicted to its slot."""
+    rows, gone = events.rows[found.gone :], events.row(found.gone)
+    same = (rows["kind"] == Kind.INSERT) & (rows["frame"] == gone.frame)
+    if not same.any():
+        return None
+    place = found.gone + int(same.argmax())
+    took, rows = events.row(place), events.rows[:place]
+    slot = (rows["kind"] == Kind.EVICT) & (rows["store"] == SWAP) & (rows["number"] == took.number) & (rows["pid"] != 0)
+    if took.pid or took.store != SWAP or not slot.any():
+        return took
+    before = events.row(int(np.flatnonzero(slot)[-1]))
+    return took._replace(pid=before.pid, page=before.page)
 
 
 def until(events: Events, found: Eviction) -> int:
