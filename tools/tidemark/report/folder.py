@@ -22,6 +22,7 @@ from tidemark.report import (
     difference,
     event_lanes,
     experiments,
+    fault_points,
     figure,
     frames,
     heatmap,
@@ -276,6 +277,8 @@ class Parts:
             blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
         if lanes := event_lanes.figure(run, stem):
             blocks.append(Block(EVENT_LANES.question, lanes.caption, figures=self.save([lanes])))
+        if points := fault_points.of_run(run):
+            blocks.append(Block("What did each major fault cost?", fault_points.reading(points), [points], wide=True))
         if len(runs) == 1:
             blocks += self.shared(runs)
         of_one = charts.of_one(run)

@@ -102,8 +102,8 @@
       show: s.shown,
       width: area ? 0.5 : 1.4,
       spanGaps: true,
-      points: { show: false },
-      paths: s.stepped || chart.stack ? uPlot.paths.stepped({ align: chart.stack ? 1 : -1 }) : uPlot.paths.linear(),
+      points: { show: Boolean(chart.picked), size: 6, fill: ink(s.colour) },
+      paths: chart.picked ? () => null : s.stepped || chart.stack ? uPlot.paths.stepped({ align: chart.stack ? 1 : -1 }) : uPlot.paths.linear(),
       value: (u, value, nr, index) => written(valueAt(chart.stack ? shown.data[nr] : u.data[nr], index), chart.unit),
     };
   };
@@ -167,6 +167,7 @@
 
   /* Runs are sampled at their own times: one table of all, with gaps that the lines span. A logarithm has no 0. */
   const joined = (chart, blocks, shown) => {
+    if (chart.picked) return blocks[0]; // faults may begin at the same time
     const [time, ...columns] = uPlot.join(blocks);
     if (chart.log) return [time, ...columns.map((c) => c.map((v) => (v == null ? v : Math.max(v, 0.9))))];
     shown.data = [time, ...order(chart, columns)];
@@ -211,6 +212,34 @@
     }
   };
 
+  /* A chart of faults: a click, or Enter, tells the life of the nearest fault's page, and the commands that lead there. */
+  const life = (chart, at) => {
+    const [name, pid, page, evicted, reason, by] = chart.picked[at], [times, took] = chart.blocks[0];
+    const begin = times[at], what = `page ${page} of ${name} ${pid}`;
+    const before = evicted == null ? `Before, ${what} had not been evicted: its first use reads a file, or it was read ahead.`
+      : `${what[0].toUpperCase() + what.slice(1)} was evicted at ${evicted.toFixed(6)} s (${reason}; by ${by}), and was away for ${written(+((begin - evicted) * 1e3).toPrecision(5), "ms")}.`;
+    return [`At ${begin.toFixed(6)} s: major fault on ${what}. It took ${written(took[at], "µs")}.`, before,
+      `tidemark gdb ${chart.result} --at ${begin.toFixed(9)}s`, `tidemark why ${chart.result} --pid ${pid} --page ${page} --at ${(evicted ?? begin).toFixed(9)}s`];
+  };
+  const pickable = (chart, plot, place) => {
+    const says = document.createElement("div");
+    says.className = "life";
+    says.setAttribute("role", "status");
+    place.after(says);
+    const tell = (at) => says.replaceChildren(...life(chart, at).map((text, nr) => {
+      const line = document.createElement(nr < 2 ? "p" : "code");
+      line.textContent = text;
+      return line;
+    }));
+    const near = (x, y) => {
+      const [times, took] = plot.data, away = times.map((time, at) =>
+        Math.hypot(plot.valToPos(time, "x") - x, plot.valToPos(Math.max(took[at], 0.9), "y") - y));
+      return away.indexOf(Math.min(...away));
+    };
+    plot.over.addEventListener("click", () => tell(near(plot.cursor.left, plot.cursor.top)));
+    place.addEventListener("keydown", (event) => event.key === "Enter" && event.target === place && plot.cursor.idx != null && tell(plot.cursor.idx));
+  };
+
   const make = (box) => {
     if (plots.has(box)) return;
     const chart = charts[box.dataset.chart], shown = { data: [] };
@@ -233,6 +262,7 @@
     if (stretch) zoom(chart, plot);
     if (chart.choices) menu(chart, heading, (chosen) => plot.setData(joined(chart, chosen, shown)));
     keys(chart, plot, place);
+    if (chart.picked) pickable(chart, plot, place);
     new ResizeObserver(() => {
       if (place.clientWidth && place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: plot.height });
     }).observe(place);
