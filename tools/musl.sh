@@ -109,7 +109,7 @@ from_zig() {
 	zig=$PWD/build/zig lib_dir=$apt/new/$lib include_dir=$apt/new/$include
 	mkdir -p "$lib_dir" "$include_dir" "$apt/new/usr/share/doc/musl-dev" || return 1
 	echo 'int main(void) { return 0; }' >"$apt/main.c"
-	ZIG_GLOBAL_CACHE_DIR=$apt/zig ZIG_LOCAL_CACHE_DIR=$apt/zig "$zig/zig" cc -target x86-linux-musl -mcpu=i686 -O2 -static \
+	ZIG_GLOBAL_CACHE_DIR=$apt/zig ZIG_LOCAL_CACHE_DIR=$apt/zig "$zig/zig" cc -target x86-linux-musl -mcpu=i686 -O2 -s -static \
 		-o "$apt/main" "$apt/main.c" || return 1
 	for file in libc.a libzigc.a libcompiler_rt.a crt1.o; do
 		find "$apt/zig" -name $file -exec cp {} "$lib_dir/$file" \;

@@ -140,9 +140,12 @@ static void little_memory(void)
 static int deep(int n)
 {
 	volatile char room[PAGE];
+	int below;
 
-	room[0] = n;
-	return n ? deep(n - 1) + room[0] : 0;
+	room[n] =
+		n; /* n is below PAGE; with a constant index a compiler would keep one byte of it */
+	below = n ? deep(n - 1) : 0;
+	return below + room[n]; /* read afterwards, so that a compiler makes no loop of this */
 }
 
 static void low_stack(void)

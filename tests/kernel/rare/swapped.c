@@ -38,14 +38,14 @@ static long major_faults(void)
 /* Displaces the pages with other memory, which is then freed; returns the number of major faults after that. */
 static long faults_after(char *at, int advice)
 {
-	char *others = lab_map(OTHERS);
+	volatile char *others = lab_map(OTHERS);
 	long before;
 	int sum = 0;
 
 	/* Written three times, because a policy may spare pages that were used since the last round. */
-	for (int round = 0; round < 3; round++)
-		memset(others, 'o', OTHERS * PAGE);
-	CHECK(!munmap(others, OTHERS * PAGE));
+	for (int i = 0; i < 3 * OTHERS; i++)
+		others[i % OTHERS * PAGE] = 'o';
+	CHECK(!munmap((char *)others, OTHERS * PAGE));
 	CHECK(!madvise(at, SHARED * PAGE, advice) && !usleep(200000));
 	before = major_faults();
 	for (int i = 0; i < SHARED; i++)
