@@ -111,7 +111,7 @@ def test_commands_are_tidemarks(page: Path) -> None:
 
 @every_page
 def test_places_are_closed(page: Path) -> None:
-    marks = re.findall(r"<!-- (figures|schema|end)\b", text_of(page))
+    marks = re.findall(r"<!-- (figures|schema|may-use|end)\b", text_of(page))
     assert marks[1::2] == ["end"] * (len(marks) // 2) and "end" not in marks[::2]
 
 

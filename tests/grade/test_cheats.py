@@ -53,7 +53,7 @@ TRESPASSES = {
     "edits_counters": (
         "vm_events[1] = 0;",
         "extern u64 vm_events[];",
-        "fifo.c uses vm_events, which is not among what this assignment may use",
+        r"fifo.c:\d+ uses vm_events, which is not among what this assignment may use",
     ),
     "edits_counters_by_address": (
         "volatile u32 *at = (u32 *)((u32)&queue ^ 0x4000); *at = *at;",
@@ -71,11 +71,11 @@ TRESPASSES = {
         "",
         "fifo_insert executes `out",
     ),
-    "calls_the_exit": ("machine_exit(16);", "void machine_exit(int);", "fifo.c uses machine_exit"),
+    "calls_the_exit": ("machine_exit(16);", "void machine_exit(int);", r"fifo.c:\d+ uses machine_exit"),
     "raises_the_cap_by_a_weak_definition": (
         "",
         "__attribute__((weak)) u32 vm_frames(void) { return 9999; }",
-        "fifo.c: vm_frames is weak",
+        r"fifo.c:\d+: vm_frames is weak",
     ),
     "runs_data": (
         "void (*volatile f)(void) = (void (*)(void))code; f();",
@@ -302,7 +302,8 @@ def test_policy_that_is_slow_in_the_simulator_is_asked_no_further() -> None:
 def test_baseline_is_not_the_students(name: str, tmp_path: Path) -> None:
     """A guard named like the one that it is compared with, or like one of ours."""
     token = "kernel/mm/guard/token.c"
-    made = graded(tmp_path, "thrashing", {token: solution(token).replace('.name = "token"', f'.name = "{name}"')})
+    cheat = {token: solution(token).replace('.name = "token"', f'.name = "{name}"')}
+    made = graded(tmp_path, "thrashing", cheat, titles=["nothing is lost on the way"])
     assert made.score == 0
     assert f"registers '{name}'; the assignment asks for 'token'" in messages(made)
 

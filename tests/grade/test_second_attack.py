@@ -68,7 +68,7 @@ def test_what_compilers_call_by_themselves_is_allowed(name: str, tmp_path: Path)
     """A large struct is copied by memcpy, at least on the host. The kernel's caches are not for policies."""
     (tmp_path / "fifo.S").write_text(f"call {name}\n")
     subprocess.run([*compiler(), "-c", "-o", tmp_path / "fifo.o", tmp_path / "fifo.S"], check=True)
-    found = object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), ["fifo.o"])
+    found = object_rules.symbol_offences(tmp_path, lab.load(qemu.ROOT, "clock"), "fifo.o")
     assert len(found) == CALLED[name]
 
 
@@ -133,7 +133,7 @@ def test_hook_that_is_not_the_subject_is_refused() -> None:
     own = place(kernel, Elf(qemu.ROOT / "build/kernel/mm/policy/ws.o"))
     entry = kernel.globals["vm_policy_in_ws_ws"]
     for without in lab.load(qemu.ROOT, "workingset").without, lab.load(qemu.ROOT, "clock").without:
-        said = [*object_form.foreign_hooks(kernel, "policy", entry, [own], qemu.ROOT, without)]
+        said = [text for _, text in object_form.foreign_hooks(kernel, "policy", entry, [own], qemu.ROOT, without)]
         assert said == [f"it has the hook {name}, which this assignment is not about" for name in reversed(without)]
 
 

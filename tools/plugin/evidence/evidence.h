@@ -127,6 +127,8 @@ void rights_enter(uint32_t pc, uint32_t esp);
  * either. */
 struct visit rights_leave(uint32_t pc, uint32_t esp);
 struct visit rights_call(uint32_t pc, uint32_t entry, uint32_t esp);
+/* Does contracts= list the function that begins here? */
+bool rights_has_contract(uint32_t entry);
 void rights_return(struct visit visit);
 /* May the code access this address? Not for the kernel's image and struct pages, which breach.c checks. */
 bool rights_may(uint32_t address, bool stores);

@@ -25,7 +25,9 @@
  *
  * Some functions access any address that they are given (memset, the red-black tree, snprintf). The
  * loads and stores of deputies=, ranges of code, count as the student's own while the student's code
- * has called one of servants=. What interrupts them does not count. Functions in tellers=, such as
+ * has called one of servants=. What interrupts them does not count, nor what they call by contract
+ * (kzalloc): its arguments are checked, and its result is given to the student, as if the student's
+ * code had called it. Functions in tellers=, such as
  * printk, have memory of their own; of them only the loads of readers= count: the format and its strings.
  *
  * The grader looks for instructions for devices, interrupts and control registers in the object file,
@@ -65,8 +67,9 @@ static bool inside; /* the last block in the kernel's half was the student's */
 static uint32_t last_block; /* of the student's code */
 static enum { NOBODY, TELLER, SERVANT } serving; /* the kernel function that runs for the student */
 static struct place served; /* the place to which that function returns */
-static bool suspended; /* that function is interrupted */
+static bool suspended; /* that function is interrupted, or has called a function with a contract */
 static struct place resumed;
+static bool calls; /* the latter */
 
 static bool is_students(uint32_t pc)
 {
@@ -197,9 +200,16 @@ static void end_service(uint32_t pc)
 
 	if (suspended) {
 		suspended = pc != resumed.pc || esp != resumed.esp;
+		if (!suspended && calls)
+			rights_return(resumed.visit);
 	} else if (among(&vectors, pc)) {
 		suspended = true;
+		calls = false;
 		resumed = interrupted(esp, pc);
+	} else if (serving == SERVANT && rights_has_contract(pc)) {
+		suspended = calls = true;
+		resumed =
+			(struct place){ read_word(esp), esp + 4, rights_call(last_block, pc, esp) };
 	}
 	if (!suspended && pc == served.pc && esp == served.esp)
 		serving = NOBODY;

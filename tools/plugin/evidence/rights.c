@@ -34,7 +34,17 @@ enum { STACK_SIZE = 8192, DEEPEST = 6144, ARGUMENTS = 8 };
  * tidemark.grade.witness.contracts writes it.
  */
 #define VARIADIC (1u << 31)
-enum argument { ANY, PROCESS, PROCESS_OR_NONE, PAGE, PAGE_OR_NONE, GIVEN_BACK, THE_HOOKS, A_SCAN };
+enum argument {
+	ANY,
+	PROCESS,
+	PROCESS_OR_NONE,
+	PAGE,
+	PAGE_OR_NONE,
+	GIVEN_BACK,
+	THE_HOOKS,
+	A_SCAN,
+	A_RESULT,
+};
 enum gives { NOTHING, AS_ASKED, SO_MANY };
 
 /* The state of a word of memory: the first or a later word of an allocation, or the first of a process. */
@@ -136,6 +146,12 @@ static bool may_read(uint32_t address)
 	return region_contains(OWN, address) || rights_may(address, false);
 }
 
+static bool may_store(uint32_t address)
+{
+	return region_contains(OWN, address) || rights_may(address, true) ||
+	       (region_in_pages(address) && !region_is_cores_field(address));
+}
+
 static bool is_proper(enum argument wanted, uint32_t given)
 {
 	switch (wanted) {
@@ -153,6 +169,8 @@ static bool is_proper(enum argument wanted, uint32_t given)
 		return given == now.argument && region_contains(SHOWERS, now.from);
 	case A_SCAN: /* or a copy of it */
 		return may_read(given) && may_read(given + scan_size - WORD);
+	case A_RESULT: /* two words */
+		return may_store(given) && may_store(given + WORD);
 	default:
 		return true;
 	}
@@ -187,6 +205,11 @@ static uint32_t size_given(const struct contract *contract)
 	if ((contract->code >> 8 & 15) == AS_ASKED)
 		return read_register(EAX);
 	return (contract->code & ~VARIADIC) >> 12;
+}
+
+bool rights_has_contract(uint32_t entry)
+{
+	return contract_of(entry);
 }
 
 struct visit rights_leave(uint32_t pc, uint32_t esp)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from tidemark import files
@@ -26,11 +27,6 @@ from tidemark.strings import vmsim
 MOST_SOURCE = 1 << 20
 NAME = re.compile(r"[a-z][a-z0-9_]{0,15}")
 LINES_OF_COMPILER = 20
-GHOSTS = ("ghosts_init", "ghosts_exit", "ghost_find", "ghost_add", "ghost_drop")
-MORE = (
-    *("page_id_of", "page_is_file", "page_is_mapped", "page_is_executable", "page_vpn", "vm_slots", "mix64"),
-    *GHOSTS,
-)
 KERNEL = (qemu.KERNEL, qemu.INITRD)
 
 
@@ -83,7 +79,7 @@ def assignment(source: Source, folder: Path) -> Lab:
         title=source.name,
         folder=folder,
         files=(source.file,),
-        may_use=("[policy]", *MORE),
+        may_use=("[policy]",),
         may_store=(),
         own_tests=(),
         tests=(),
@@ -107,10 +103,9 @@ def registered(source: Source, said: str) -> str:
     return said
 
 
-def check_objects(machine: Machine, source: Source, found: list[str]) -> None:
+def check_objects(source: Source, found: Iterable[str]) -> None:
     """Raises Refused if there are offences."""
-    if found:
-        said = "\n".join(text.replace("this assignment", "a policy") for text in found)
+    if said := "\n".join(text.replace("this assignment", "a policy") for text in found):
         reason = registered(source, said)
         raise Refused(OBJECT, "policy" if reason != said else "plain-c", reason)
 
@@ -120,13 +115,13 @@ def compile_in(machine: Machine, source: Source) -> None:
     made = machine.make(*machine.objects)
     if made.status:
         raise Refused(COMPILE, "compile", f"{source.name}.c does not compile:\n{compiler_says(made.err)}")
-    check_objects(machine, source, object_rules.offences(machine.tree, machine.lab))
+    check_objects(source, chain(*object_rules.offences(machine.tree, machine.lab).values()))
     made = machine.make(*KERNEL, f"{tree.SIMULATORS}/{source.name}")
     if made.status:
         raise Refused(COMPILE, "compile", f"{source.name}.c does not build:\n{compiler_says(made.err)}")
     in_simulator = f"{tree.SIMULATORS}/checked/{source.file[:-2]}.o"
-    check_objects(machine, source, object_rules.host_offences(machine.tree, machine.lab, in_simulator))
-    check_objects(machine, source, object_rules.kernel_offences(machine.tree, machine.lab))
+    check_objects(source, object_rules.host_offences(machine.tree, machine.lab, in_simulator))
+    check_objects(source, chain(*object_rules.kernel_offences(machine.tree, machine.lab).values()))
 
 
 def make_tree(source: Source) -> None:

@@ -156,31 +156,40 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
     return found
 
 
-def refusal(machine: Machine, tests: Iterable[Test], compiled: bool) -> Verdict | None:
-    """Build the objects, if they do not exist, then the kernel and what `tests` need, and check them. Returns the
-    verdict that prevents every test, or None."""
+def build(machine: Machine, tests: Sequence[Test], compiled: bool) -> tuple[Verdict | None, object_rules.Offences]:
+    """Build the objects, unless `compiled`, then the kernel and what `tests` need, and check them. Returns the verdict
+    that prevents every test, or None, and the rules that files violate."""
     made = machine.make(*machine.objects) if machine.objects and not compiled else HostRun(0, "", "")
     if made.status:
-        return does_not_compile(made)
+        return does_not_compile(made), {}
     if found := object_rules.offences(machine.tree, machine.lab):
-        return wrong("\n".join(found), Outcome.BROKE_RULE)
+        return None, found
+    machine.build_results.clear()
     made = prepare(machine, tests, KERNEL)
     if made.status:
-        return does_not_compile(made)
-    found = object_rules.kernel_offences(machine.tree, machine.lab)
-    return wrong("\n".join(found), Outcome.BROKE_RULE) if found else None
+        return does_not_compile(made), {}
+    return None, object_rules.kernel_offences(machine.tree, machine.lab)
 
 
 def obstacles(machine: Machine) -> list[Verdict | None]:
-    """For each test, the verdict that prevents it; None if nothing does, and what it needs has been made."""
+    """For each test, the verdict that prevents it; None if nothing does, and what it needs has been made. A file that
+    violates a rule is replaced by its starter, and costs only its own tests."""
     unusable, lab = not_usable(machine), machine.lab
-    usable = [test for test in lab.tests if not unusable.keys() & lab.files_of(test)]
-    refused = refusal(machine, usable, compiled=not unusable)
+    compiled = not unusable
+    while True:
+        usable = [test for test in lab.tests if not unusable.keys() & set(lab.files_of(test))]
+        failed, refused = build(machine, usable, compiled)
+        for file, texts in refused.items():
+            unusable[file] = wrong("\n".join(texts), Outcome.BROKE_RULE)
+            stand_in(machine, file)
+        compiled = False
+        if not refused or all(unusable.keys() & set(lab.files_of(test)) for test in usable):
+            break
 
     def hinders(test: Test) -> Verdict | None:
         if lab.files_of(test) == (lab.quiz_answers,):
             return None
-        return refused or next((unusable[file] for file in lab.files_of(test) if file in unusable), None)
+        return next((unusable[file] for file in lab.files_of(test) if file in unusable), failed)
 
     return [hinders(test) for test in lab.tests]
 

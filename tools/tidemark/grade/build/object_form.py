@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -106,10 +107,20 @@ def may_define(lab: Lab, file: str, name: str) -> bool:
     return name in lab.defines or (file in lab.registers and bool(entry_of(file).fullmatch(name)))
 
 
-def offences(lab: Lab, file: str, part: Elf) -> list[str]:
-    """What is wrong with the form of the object of a file, in sentences; empty if nothing is."""
-    found = [*of_sections(part), *of_symbols(lab, file, part), *of_relocations(part)]
-    return [f"{file}: {text}" for text in dict.fromkeys(found)]
+def line_with(tree: Path, file: str, pattern: str) -> str:
+    """FILE:LINE of the first line with a pattern in a file of the tree; FILE if no line has it."""
+    lines = (tree / file).read_text(errors="replace").splitlines() if (tree / file).is_file() else []
+    found = next((number for number, line in enumerate(lines, 1) if re.search(pattern, line)), None)
+    return f"{file}:{found}" if found else file
+
+
+def offences(lab: Lab, file: str, part: Elf, place_of: Callable[[str], str] | None = None) -> list[str]:
+    """What is wrong with the form of the object of a file, in sentences; empty if nothing is. `place_of`: gives
+    FILE:LINE of a symbol."""
+    found = [("", text) for text in of_sections(part)]
+    found += of_symbols(lab, file, part)
+    found += [("", text) for text in of_relocations(part)]
+    return [f"{place_of(symbol) if symbol and place_of else file}: {text}" for symbol, text in dict.fromkeys(found)]
 
 
 def of_sections(part: Elf) -> Iterator[str]:
@@ -132,30 +143,30 @@ def of_sections(part: Elf) -> Iterator[str]:
             yield f"its section {section.name!r} has code without a name"
 
 
-def of_symbols(lab: Lab, file: str, part: Elf) -> Iterator[str]:
-    """Symbols that are weak, common, out of place, oddly named, or not the lab's."""
+def of_symbols(lab: Lab, file: str, part: Elf) -> Iterator[tuple[str, str]]:
+    """(symbol, what is wrong): symbols that are weak, common, out of place, oddly named, or not the lab's."""
     files = [symbol.name for symbol in part.symbols if symbol.kind == FILE]
     if files != [Path(file).name]:
-        yield f"its symbols name {', '.join(files) or 'nothing'} as its source; use no directives of the assembler"
+        yield "", f"its symbols name {', '.join(files) or 'nothing'} as its source; use no directives of the assembler"
     for symbol in part.symbols:
         if symbol.kind in (FILE, SECTION) or not symbol.name:
             continue
         plain = PLAIN_LOCAL if symbol.binding == LOCAL else PLAIN
         if not plain.fullmatch(symbol.name):
-            yield f"it has a symbol {symbol.name!r}, which is not a name in C"
+            yield "", f"it has a symbol {symbol.name!r}, which is not a name in C"
         elif symbol.binding not in (LOCAL, GLOBAL):
-            yield f"{symbol.name} is weak, or of another binding; a definition must be an ordinary one"
+            yield symbol.name, f"{symbol.name} is weak, or of another binding; a definition must be an ordinary one"
         elif symbol.section == UNDEFINED:
             continue
         elif out_of_place(symbol, part):
-            yield f"{symbol.name} {out_of_place(symbol, part)}"
+            yield symbol.name, f"{symbol.name} {out_of_place(symbol, part)}"
         elif symbol.binding == LOCAL and symbol.name in lab.may_store:
-            yield f"{symbol.name} is a name of the kernel's; choose another"
+            yield symbol.name, f"{symbol.name} is a name of the kernel's; choose another"
         elif symbol.binding == GLOBAL and not may_define(lab, file, symbol.name):
-            yield f"it defines {symbol.name}, which the assignment does not ask for: make it static"
+            yield symbol.name, f"it defines {symbol.name}, which the assignment does not ask for: make it static"
     entries = sum(bool(entry_of(file).fullmatch(s.name)) for s in part.symbols if s.section != UNDEFINED)
     if file in lab.registers and entries != 1:
-        yield f"it registers {entries} policies or guards, not one"
+        yield "", f"it registers {entries} policies or guards, not one"
 
 
 def out_of_place(symbol: Symbol, part: Elf) -> str:
@@ -185,7 +196,7 @@ def of_relocations(part: Elf) -> Iterator[str]:
             yield f"its code calls into the middle of {symbol.name}"
 
 
-def repeated(names: list[str]) -> list[str]:
+def repeated(names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
 
@@ -202,39 +213,44 @@ def foreign_parameters(kernel: Elf, entry: int, own: Placed) -> Iterator[str]:
 
 def foreign_hooks(
     kernel: Elf, kind: str, entry: int, own: Iterable[Placed], tree: Path, without: Collection[str] = ()
-) -> Iterator[str]:
-    """Sentences on hooks of a registered policy or guard that are not functions of the lab's files, which the kernel
-    would call unwatched, and on hooks among the names `without`."""
+) -> Iterator[tuple[str, str]]:
+    """(hook, sentence) for hooks of a registered policy or guard that are not functions of the lab's files, which the
+    kernel would call unwatched, and for hooks among the names `without`."""
     text = (tree / f"kernel/include/mm/{kind}.h").read_text().split(f"struct vm_{kind} {{")[1].split("\n};")[0]
     functions = {address for part in own for address, _ in part.functions}
     for number, name in enumerate(HOOK.findall(text)):
         hook = kernel.word_at(kernel.word_at(entry) + HOOKS + WORD * number)
         if hook and hook not in functions:
-            yield f"its hook {name} is not a function of its own"
+            yield name, f"its hook {name} is not a function of its own"
         if hook and name in without:
-            yield f"it has the hook {name}, which this assignment is not about"
+            yield name, f"it has the hook {name}, which this assignment is not about"
 
 
-def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> list[str]:
-    """Sentences on what the lab's files register in the linked kernel, if it differs from the lab's names. Every policy
+def registered_names(kernel: Elf) -> list[tuple[str, str]]:
+    """(kind, name) of every policy and guard in a kernel."""
+    kinds = ((re.match(r"vm_(policy|guard)_in_", name), address) for name, address in kernel.globals.items())
+    return [(kind[1], kernel.string_at(kernel.word_at(kernel.word_at(address)))) for kind, address in kinds if kind]
+
+
+def registration_offences(tree: Path, lab: Lab, kernel: Elf, own: Mapping[str, Placed]) -> dict[str, list[str]]:
+    """By file, sentences on what it registers in the linked kernel, if that differs from the lab's names. Every policy
     and guard must exist once. `own`: places of the files' code and data; `tree`: the tree that built the kernel."""
-    found: list[str] = []
-    names: dict[str, list[str]] = {"policy": [], "guard": []}
-    for name, address in kernel.globals.items():
-        kind = re.match(r"vm_(policy|guard)_in_", name)
-        if kind:
-            names[kind[1]].append(kernel.string_at(kernel.word_at(kernel.word_at(address))))
+    found: dict[str, list[str]] = {file: [] for file in lab.registers}
+    twice = repeated(registered_names(kernel))
     for file, wanted in lab.registers.items():
+        kind, at = FOLDERS[str(Path(file).parent)], partial(line_with, tree, file)
         (entry,) = (value for name, value in kernel.globals.items() if entry_of(file).fullmatch(name))
         said = kernel.string_at(kernel.word_at(kernel.word_at(entry)))
         if said != wanted:
-            found.append(f"{file}: it registers {said!r}; the assignment asks for {wanted!r}")
+            found[file].append(f"{at(r'[.]name')}: it registers {said!r}; the assignment asks for {wanted!r}")
+        if said != wanted and (kind, said) in twice:
+            found[file].append(f"{at(r'[.]name')}: {kind} {said!r} is registered twice")
         section = kernel.section_at(kernel.word_at(entry))
         if section is None or section.is_writable:
-            found.append(f"{file}: what it registers can be changed while it runs: make the struct const")
-        hooks = foreign_hooks(kernel, FOLDERS[str(Path(file).parent)], entry, own.values(), tree, lab.without)
-        found += [f"{file}: {text}" for text in hooks]
+            changes = "what it registers can be changed while it runs: make the struct const"
+            found[file].append(f"{at(rf'struct vm_{kind}')}: {changes}")
+        hooks = foreign_hooks(kernel, kind, entry, own.values(), tree, lab.without)
+        found[file] += [f"{at(rf'[.]{hook}')}: {text}" for hook, text in hooks]
         for name in foreign_parameters(kernel, entry, own[file]):
-            found.append(f"{file}: its parameter {name} is not a variable of its own")
-    twice = [f"{kind} {name!r} is registered twice" for kind in names for name in repeated(names[kind])]
-    return found + twice
+            found[file].append(f"{at(re.escape(name))}: its parameter {name} is not a variable of its own")
+    return {file: texts for file, texts in found.items() if texts}

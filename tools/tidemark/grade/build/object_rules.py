@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, LabError
@@ -28,6 +28,8 @@ from tidemark.grade.build.workspace import compiler
 from tidemark.grade.model import Lab
 from tidemark.machine import qemu
 
+Offences = dict[str, list[str]]  # sentences by file
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
@@ -36,14 +38,17 @@ def words(text: str) -> frozenset[str]:
 
 TREE = words("rb_insert_color rb_erase rb_first rb_last rb_next rb_prev rb_check")
 ARITHMETIC = words("__divdi3 __moddi3 __divmoddi4 __udivdi3 __umoddi3 __udivmoddi4")
-SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts show_u64 panic")
+SAYING = words("printk snprintf scnprintf vsnprintf seq_printf seq_puts seq_putc show_u64 panic")
 COPYING = words("memcpy memmove memset")  # the compiler calls them, too, even if no file does
 COMPARING = words("memcmp strlen strcmp strncmp")
 MEMORY = words("kmalloc kzalloc kfree")
+DRAWING = words("mix64")
 SEAM = words("""
-    max_pfn mem_map page_referenced page_young page_dirty page_trap page_mm policy_mm vm_eligible vm_now
-    mm_vtime mm_sleeps mm_demand mm_rss vm_frames vm_next_mm vm_prepage vm_tick_after
+    max_pfn mem_map page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_id_of
+    page_vpn page_trap page_mm policy_mm vm_eligible vm_now mm_vtime mm_sleeps mm_demand mm_rss vm_frames vm_slots
+    vm_future vm_next_mm vm_prepage vm_tick_after
 """)
+GHOSTS = words("ghosts_init ghosts_exit ghost_find ghost_add ghost_drop")
 # Symbols that a compiler adds for the sanitizers, and in programs of the host, whose code can lie anywhere. Not all
 # symbols of the sanitizers: some print any text, where the program itself prints the results of the student's code.
 SANITIZERS = re.compile(
@@ -57,11 +62,14 @@ STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini
 SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099")
 TWIN = "__odr_asan."  # before a global variable's name: a second symbol with which duplicates are detected
 THUNKS = tuple(f"__x86.get_pc_thunk.{register}" for register in ("ax", "bx", "cx", "dx", "si", "di", "bp"))
-GUARDS = words("mm_touched mm_pid vm_idle guard_mm")
+GUARDS = words("""
+    mm_touched mm_pid vm_idle vm_free vm_queued vm_next_page vm_hint vm_demote vm_prefetch vm_prepage_some vm_make_room
+    guard_mm
+""")
 GROUPS = {
     "[library]": TREE | ARITHMETIC | SAYING | COPYING | COMPARING,
-    "[policy]": TREE | ARITHMETIC | SAYING | COPYING | MEMORY | SEAM,
-    "[guard]": TREE | ARITHMETIC | SAYING | COPYING | SEAM | GUARDS,
+    "[policy]": TREE | ARITHMETIC | SAYING | COPYING | DRAWING | MEMORY | SEAM | GHOSTS,
+    "[guard]": TREE | ARITHMETIC | SAYING | COPYING | DRAWING | MEMORY | SEAM | GHOSTS | GUARDS,
 }
 # Forbidden by the name of the instruction, and by the registers among its operands. Newer QEMUs do not report stores of
 # the floating-point and vector units; in a program of the host, %fs and %gs lead to the system.
@@ -105,29 +113,34 @@ def symbols_allowed(lab: Lab) -> set[str]:
     return allowed
 
 
-def offences(tree: Path, lab: Lab) -> list[str]:
-    """The rules that the student's objects violate, as sentences; empty if none."""
-    if large := [
-        f"{source_of(lab, name)} has {said}" for name in objects(lab) if (said := not_to_be_read(tree / name))
-    ]:
+def offences(tree: Path, lab: Lab) -> Offences:
+    """The rules that the student's objects violate, as sentences, by file; empty if none."""
+    files = {name: source_of(lab, name) for name in objects(lab)}
+    if large := {file: [f"{file} has {said}"] for name, file in files.items() if (said := not_to_be_read(tree / name))}:
         return large
-    found = symbol_offences(tree, lab, objects(lab))
-    for name in objects(lab):
-        found += assembly_offences(tree, lab, name)
-        found += object_form.offences(lab, source_of(lab, name), Elf(tree / name))
-        found += instruction_offences(tree, source_of(lab, name), name)
-    return found
+    found = {
+        file: [
+            *symbol_offences(tree, lab, name, objects(lab)),
+            *assembly_offences(tree, lab, name),
+            *object_form.offences(lab, file, Elf(tree / name), partial(line_of_symbol, tree, file, name)),
+            *instruction_offences(tree, file, name),
+        ]
+        for name, file in files.items()
+    }
+    return {file: said for file, said in found.items() if said}
 
 
-def kernel_offences(tree: Path, lab: Lab) -> list[str]:
-    """Violations in the linked kernel: forbidden registrations, or a part of a student's object that cannot be found
-    there."""
+def kernel_offences(tree: Path, lab: Lab) -> Offences:
+    """Violations in the linked kernel, by file: forbidden registrations, or a part of a student's object that cannot be
+    found there."""
     kernel = Elf(tree / qemu.KERNEL)
-    try:
-        own = {source_of(lab, name): place(kernel, Elf(tree / name)) for name in objects(lab)}
-    except LabError as error:
-        return [str(error)]
-    return object_form.registration_offences(tree, lab, kernel, own)
+    own, lost = {}, {}
+    for name in objects(lab):
+        try:
+            own[source_of(lab, name)] = place(kernel, Elf(tree / name))
+        except LabError as error:
+            lost[source_of(lab, name)] = [str(error)]
+    return lost or object_form.registration_offences(tree, lab, kernel, own)
 
 
 def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
@@ -137,7 +150,7 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     """
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]
-    found = assembly_offences(tree, lab, name) + symbol_offences(tree, lab, [name])
+    found = assembly_offences(tree, lab, name) + symbol_offences(tree, lab, name)
     for symbol in sorted(symbols(tree, name)[0]):
         if not object_form.may_define(lab, source_of(lab, name), symbol.removeprefix(TWIN)) and symbol not in THUNKS:
             found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
@@ -152,14 +165,13 @@ def assembly_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     return plain_c.offences(tree, name, lab.files) if source_of(lab, name) in lab.registers else []
 
 
-def symbol_offences(tree: Path, lab: Lab, names: Sequence[str]) -> list[str]:
-    """Symbols that these objects use, but may not."""
-    found = {name: symbols(tree, name) for name in names}
-    known = symbols_allowed(lab).union(*(defined for defined, _ in found.values()))
+def symbol_offences(tree: Path, lab: Lab, name: str, linked: Sequence[str] = ()) -> list[str]:
+    """Symbols that an object uses, but may not. It may use what the objects `linked` define."""
+    known = symbols_allowed(lab).union(*(symbols(tree, each)[0] for each in linked))
     return [
-        f"{source_of(lab, name)} uses {symbol}, which is not among what this assignment may use"
-        for name, (_, undefined) in found.items()
-        for symbol in sorted(undefined - known)
+        f"{line_of_symbol(tree, source_of(lab, name), name, symbol)} uses {symbol}, "
+        "which is not among what this assignment may use"
+        for symbol in sorted(symbols(tree, name)[1] - known)
         if not SANITIZERS.fullmatch(symbol)
     ]
 
@@ -174,6 +186,16 @@ def symbols(tree: Path, name: str) -> tuple[set[str], set[str]]:
     lines = [line.split() for line in listed(binutils("nm"), "-g", name, tree=tree)]
     undefined = {words[-1] for words in lines if len(words) > 1 and words[-2] in "Uvw"}
     return {words[-1] for words in lines if words} - undefined, undefined
+
+
+def line_of_symbol(tree: Path, file: str, name: str, symbol: str) -> str:
+    """FILE:LINE at which a student's file first uses a symbol, or defines it; FILE if no line is known."""
+    for line in listed(binutils("nm"), "-l", name, tree=tree):
+        words, _, where = line.partition("\t")
+        path, _, number = where.rpartition(":")
+        if words.split()[-1:] == [symbol] and path.endswith(file) and number.isdigit():
+            return f"{file}:{number}"
+    return object_form.line_with(tree, file, rf"\b{re.escape(symbol)}\b")
 
 
 def disassembled(tree: Path, name: str, *options: str) -> list[str]:

@@ -23,6 +23,7 @@ class Argument(IntEnum):
     GIVEN_BACK = 5
     THE_HOOKS = 6  # what the hook was called with
     A_SCAN = 7
+    A_RESULT = 8  # two words that the code may write to
 
 
 class Gives(IntEnum):
@@ -44,34 +45,31 @@ SIZES = (
     "sizeof(struct vm_scan)",
     "POLICY_MM_SIZE",
     "GUARD_MM_SIZE",
-    "sizeof(struct ghost)",
 )
-INCLUDES = '#include "mm/mm.h"\n#include "mm/policy.h"\n#include "mm/ghost.h"\n'
+INCLUDES = '#include "mm/mm.h"\n#include "mm/policy.h"\n'
 
 OF_PAGE = """
     page_referenced page_young page_dirty page_is_file page_is_mapped page_is_executable page_vpn page_trap page_mm
 """
-OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_touched mm_pid vm_prepage"
+OF_PROCESS = "mm_vtime mm_sleeps mm_rss mm_demand mm_touched mm_pid vm_prepage vm_prepage_some"
 OF_FILE = "seq_puts seq_putc show_u64"
 VARIADIC = 1 << 31  # all arguments are on the stack
 
 
-def contracts(policy_mm: int, guard_mm: int, ghost: int) -> dict[str, int]:
-    """The contracts by function. `policy_mm`, `guard_mm`, `ghost`: bytes of the memory that these functions return."""
+def contracts(policy_mm: int, guard_mm: int) -> dict[str, int]:
+    """The contracts by function. `policy_mm`, `guard_mm`: bytes of the memory that these functions return."""
     made = dict.fromkeys(OF_PAGE.split(), code(Argument.PAGE))
     made |= dict.fromkeys(OF_PROCESS.split(), code(Argument.PROCESS))
     made |= dict.fromkeys(OF_FILE.split(), code(Argument.THE_HOOKS))
     made["seq_printf"] = code(Argument.THE_HOOKS) | VARIADIC
-    made |= dict.fromkeys(("ghost_find", "ghost_add"), code(gives=Gives.SO_MANY, size=ghost))
     made |= dict.fromkeys(("kmalloc", "kzalloc"), code(gives=Gives.AS_ASKED))
     return made | {
-        "page_id_of": code(
-            Argument.ANY, Argument.PAGE
-        ),  # the first argument is the address for the structure that it returns
+        "page_id_of": code(Argument.A_RESULT, Argument.PAGE),  # the address for the structure that it returns
         "vm_eligible": code(Argument.A_SCAN, Argument.PAGE),
         "vm_next_mm": code(Argument.PROCESS_OR_NONE),
         "vm_next_page": code(Argument.PROCESS, Argument.PAGE_OR_NONE),
         "vm_hint": code(Argument.PAGE),
+        "vm_demote": code(Argument.PAGE),
         "policy_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=policy_mm),
         "guard_mm": code(Argument.PROCESS, gives=Gives.SO_MANY, size=guard_mm),
         "kfree": code(Argument.GIVEN_BACK),
