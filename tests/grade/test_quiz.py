@@ -203,7 +203,7 @@ def test_code_that_does_not_compile_costs_no_answer(tmp_path: Path, secret: Path
     (tmp_path / assignment.quiz_answers).write_text(answers_of(ADA))
     machine = Machine(assignment, tmp_path, qemu.ROOT, tmp_path, best(), object_rules.objects(assignment))
     made, _ = grading.judged(machine, 1, grading.silent)
-    assert {one.verdict.outcome for one in made if one.test.kind != "quiz"} == {Outcome.NO_BUILD}
+    assert {one.verdict.outcome for one in made if one.test.kind != "quiz"} == {Outcome.MISSING}
     assert [one.points for one in made if one.test.kind == "quiz"] == [1] * 5
 
 
@@ -246,7 +246,7 @@ def test_right_answers_bring_all_points_and_another_students_none(tmp_path: Path
 
 
 SAID = {
-    "none": (None, r"labs/clock/quiz-answers.toml: not handed in; `make quiz LAB=clock` writes it"),
+    "none": (None, r"labs/clock/quiz-answers.toml is missing; `make quiz LAB=clock` writes it"),
     "damaged": ('name = "Ada', r"quiz-answers.toml cannot be read: Unterminated string.*"),
     "no text": ("\x00", r"quiz-answers.toml cannot be read: .*"),
     "large": ("#" * 70000, r"quiz-answers.toml cannot be read: it has more than 32 KiB"),
@@ -263,6 +263,7 @@ def test_one_line_says_what_is_wrong_with_answers(case: str, tmp_path: Path, sec
     made = verdicts(tmp_path, lab.load(qemu.ROOT, "clock", secret, ADA), text)
     assert [one.fraction for one in made] == [0] * 5
     assert re.fullmatch(said, made[0].message)
+    assert made[0].outcome is (Outcome.WRONG if text else Outcome.MISSING)
 
 
 def test_without_a_secret_or_a_name_there_is_no_quiz(secret: Path) -> None:

@@ -103,6 +103,7 @@ def test_answers_are_told_apart_by_their_headings() -> None:
     text = "my name\n# Question 2\n\nfar\x1b[31m\n# 3\nstill 2\n## 1. Why\nbecause\n## Question 1\nagain"
     assert written.split(text, ASKED) == {"2": "far\n# 3\nstill 2", "1": "because\nagain"}
     assert written.split("# 1\n \n# 2", ASKED) == {}
+    assert written.split("### Hunt 1\nhere", [Question("hunt1", "Why?", 1)]) == {"hunt1": "here"}
     asked = (Question("hunt1", "Why?", 1), Question("1", "Where?", 1))
     text = written.text_of("\ufeff## HUNT1: why\n#1  0xc0101234 in schedule ()\n##1\nthere\n".encode())
     assert written.split(text, asked) == {"hunt1": "#1  0xc0101234 in schedule ()", "1": "there"}
@@ -292,7 +293,7 @@ def test_statistics_name_nobody(tmp_path: Path, capsys: pytest.CaptureFixture) -
         "  0 of 4 right; median 50% of 4 points; 4 over budget",
     ]
     table = (tmp_path / "tests.csv").read_text()
-    assert "string,0,2,4,1,0,0.25,0,3," in table and "ada" not in table
+    assert "string,0,2,4,1,0,0.25,0,0,3," in table and "ada" not in table
     with pytest.raises(LabError, match="holds no grades"):
         class_stats.class_stats(tmp_path)
 

@@ -416,3 +416,9 @@ def test_detached_and_laundered_pages_are_told(student: Path) -> None:
     table = explain.table(explain.named(rows, program))
     assert "takes 1 (launder)" in table and "takes 2 (detach)" in table
     assert [row["result"] for row in rows[-4:]] == ["hit", "minor", "minor", "minor"], "4 was trapped"
+
+
+def test_list_whose_length_fits_two_counts_gets_both_names() -> None:
+    """Before the first page is deactivated, `activated` is the active list's length, too."""
+    rows = [{"lists": {"0x24": [1] * n}, "show": f"active: {n}\nactivated: {n}\ninactive: 9"} for n in (1, 2)]
+    assert explain.list_names(rows, [(0, "zone")]) == {"0x24": "activated or active"}

@@ -87,7 +87,9 @@ class When(Command):
         if not text:
             raise TmError("usage: tm-when &VARIABLE|PFN|VA|pte VA; `help tm-when` has an example")
         if text.split()[0] == "pte":
-            low = entry_of(machine, current(machine), evaluate(text[3:]))
+            process, va = current(machine), evaluate(text[3:])
+            low = entry_of(machine, process, va)
+            print(f"the entry of {va:#010x} in the page table of process {title(process)}, which is running")
             return low, low + WORD
         kind = gdb.parse_and_eval(text).type.strip_typedefs()
         if kind.code == gdb.TYPE_CODE_PTR and kind.target().strip_typedefs().code != gdb.TYPE_CODE_VOID:

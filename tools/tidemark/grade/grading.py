@@ -26,6 +26,7 @@ from tidemark.machine import image, qemu
 MOST_SOURCE = 1 << 20
 KERNEL = (qemu.KERNEL, qemu.INITRD)
 
+SEE = "the reason is told with the test {!r}"
 Progress = Callable[[Graded], None]
 
 
@@ -142,7 +143,7 @@ def not_usable(machine: Machine) -> dict[str, Verdict]:
     for file in machine.lab.sources:
         path = machine.tree / file
         if not path.is_file():
-            found[file] = wrong(f"{file}: not handed in", Outcome.NO_BUILD)
+            found[file] = wrong(f"{file} is missing", Outcome.MISSING)
         elif path.stat().st_size > MOST_SOURCE:
             found[file] = wrong(f"{file}: more than {MOST_SOURCE >> 20} MiB", Outcome.NO_BUILD)
     for file in found:
@@ -191,7 +192,19 @@ def obstacles(machine: Machine) -> list[Verdict | None]:
             return None
         return next((unusable[file] for file in lab.files_of(test) if file in unusable), failed)
 
-    return [hinders(test) for test in lab.tests]
+    return told_once(lab.tests, [hinders(test) for test in lab.tests])
+
+
+def told_once(tests: Sequence[Test], hinder: Sequence[Verdict | None]) -> list[Verdict | None]:
+    """The verdicts with a message of several lines only for the first of the tests that it prevents."""
+    first: dict[str, str] = {}
+    told: list[Verdict | None] = []
+    for test, verdict in zip(tests, hinder):
+        said = verdict.message if verdict else ""
+        title = first.setdefault(said, test.title)
+        repeats = verdict and "\n" in said and title != test.title
+        told.append(replace(verdict, message=SEE.format(title)) if verdict and repeats else verdict)
+    return told
 
 
 def longest_first(tests: Sequence[Test]) -> list[int]:

@@ -19,6 +19,7 @@ class Outcome(str, Enum):
 
     RIGHT = "right"
     OVER_BUDGET = "over budget"
+    MISSING = "not handed in"
     WRONG = "wrong answer"
     BROKE_RULE = "broke a rule"
     PANICKED = "panicked"

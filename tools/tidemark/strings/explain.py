@@ -5,7 +5,7 @@ afterwards; an asterisk marks a page whose accessed bit is set.
 
 A list is identified by the address of its head. Its name is that of the variable at this address. If one variable holds
 several lists (an array), it is the name under which the policy's show hook gives a count that has always been this
-list's length, if there is exactly one such name.
+list's length; both names if there are two.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def list_names(rows: Sequence[dict[str, Any]], table: Sequence[tuple[int, str]])
     for head in dict.fromkeys(head for row in rows for head in row["lists"]):
         name = symbol_name(int(head, 16), table)
         candidates = shown_names(rows, head)
-        names[head] = candidates[0] if "+" in name and len(candidates) == 1 else name
+        names[head] = " or ".join(candidates) if "+" in name and len(candidates) in (1, 2) else name
     return names
 
 

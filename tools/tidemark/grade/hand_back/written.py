@@ -26,7 +26,8 @@ from tidemark.grade.model import Lab, Question
 ANSWERS, TABLE, PAGE, WRITTEN = "answers.md", "rubric.csv", "rubric.txt", "written.txt"
 COLUMNS = ("name", "question", "points", "remark")
 # "#1  0xc0123456 in schedule ()" is a frame in gdb's output, not a heading.
-HEADING = re.compile(r"^#(?:\s|#+)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s.*)?$", re.IGNORECASE)
+# The first word is the question's name, or its first and second word together: "### Hunt 1" is hunt1.
+HEADING = re.compile(r"^#(?:\s|#+)\s*(?:question\s+)?([\w.-]+?)[.:)]?(?:\s+(\w*).*)?$", re.IGNORECASE)
 FORMULA = tuple("=+-@\t")
 
 
@@ -49,8 +50,9 @@ def split(text: str, questions: Iterable[Question]) -> dict[str, str]:
     name = ""
     for line in text.splitlines():
         heading = HEADING.match(line)
-        if heading and heading[1].casefold() in known:
-            name = known[heading[1].casefold()]
+        words = (heading[1], heading[1] + (heading[2] or "")) if heading else ()
+        if named := next((known[word.casefold()] for word in words if word.casefold() in known), ""):
+            name = named
         elif name:
             found.setdefault(name, []).append(line)
     answers = {name: clean("\n".join(lines)).strip("\n") for name, lines in found.items()}

@@ -16,6 +16,7 @@ from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.boot import Boot, Run, boot
 
 SAYS_WHY = re.compile(r"panic|policy violation|hung", re.IGNORECASE)
+LONGEST = 240  # characters of a line
 LIKE_A_GRADE = re.compile(r"\bok \(\d|Score:|\bPASS(ED)?\b")
 
 
@@ -45,7 +46,14 @@ def trouble(run: Boot) -> Verdict | None:
         return None
     lines = run.console.strip().splitlines()
     first = next((at for at, line in enumerate(lines) if SAYS_WHY.search(line)), max(0, len(lines) - LINES_SHOWN))
-    return wrong(f"{run.reason}\n{indented(lines[first : first + LINES_SHOWN])}", run.outcome)
+    shown = [shortened(line) for line in lines[first : first + LINES_SHOWN]]
+    return wrong(f"{shortened(run.reason)}\n{indented(shown)}", run.outcome)
+
+
+def shortened(line: str) -> str:
+    """A line of the console, cut: an unknown parameter's message lists all parameters."""
+    left_out = len(line) - LONGEST
+    return line if left_out <= 0 else f"{line[:LONGEST]} ... ({left_out:,} more characters)"
 
 
 def trespasses(boots: Sequence[Boot]) -> list[str]:

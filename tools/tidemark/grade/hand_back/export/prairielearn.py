@@ -14,6 +14,7 @@ from tidemark.grade.hand_back.text import clean, notes, score, shown
 from tidemark.grade.model import Grade, Graded, Outcome
 
 MAX_BYTES = 1_000_000
+REFERS = "the reason is told with the test "  # begins tidemark.grade.grading.SEE
 
 
 def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
@@ -31,10 +32,11 @@ def test_case(graded: Graded, show_hidden: bool) -> dict[str, object]:
 
 def build_errors(grade: Grade, show_hidden: bool) -> list[str]:
     """The compiler's output if no test could be built; else an empty list."""
-    if not grade.tests or any(graded.verdict.outcome is not Outcome.NO_BUILD for graded in grade.tests):
+    unbuilt = {Outcome.NO_BUILD, Outcome.MISSING}
+    if not grade.tests or any(graded.verdict.outcome not in unbuilt for graded in grade.tests):
         return []
     said = dict.fromkeys(shown(graded, show_hidden).message for graded in grade.tests)
-    return [message for message in said if message] or [Outcome.NO_BUILD.value]
+    return [message for message in said if message and not message.startswith(REFERS)] or [Outcome.NO_BUILD.value]
 
 
 def export(grade: Grade, show_hidden: bool = False) -> str:

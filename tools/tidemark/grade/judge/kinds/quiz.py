@@ -13,7 +13,7 @@ from __future__ import annotations
 from tidemark.errors import LabError
 from tidemark.grade.judge.quiz import sheet
 from tidemark.grade.judge.quiz.personal import drawn, plain_name
-from tidemark.grade.model import Test, Verdict, right, wrong
+from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
 
@@ -23,7 +23,8 @@ def judge(test: Test, machine: Machine) -> Verdict:
     assert quiz and personal, "lab.load makes no such test without them"
     path = machine.tree / machine.lab.quiz_answers
     if not path.is_file():
-        return wrong(f"{machine.lab.quiz_answers}: not handed in; `make quiz LAB={machine.lab.name}` writes it")
+        said = f"{machine.lab.quiz_answers} is missing; `make quiz LAB={machine.lab.name}` writes it"
+        return wrong(said, Outcome.MISSING)
     try:
         whose, answers = sheet.answered(path)
     except LabError as error:
