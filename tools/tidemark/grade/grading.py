@@ -16,7 +16,7 @@ from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import object_rules, starters, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import HostRun, compiler, tail
+from tidemark.grade.build.workspace import HostRun, built_by, compiler, tail
 from tidemark.grade.intake import choice, lab
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness import to_debug
@@ -240,6 +240,7 @@ def described(machine: Machine) -> dict[str, str]:
         "release": tree.identity(machine.release),
         "kernel_sha256": sha256(kernel) if kernel.exists() else "",
         "qemu": image.qemu_version(),
+        "compiler": built_by(machine.release),
         "tidemark": version("tidemark"),
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -112,6 +113,13 @@ class Workspace:
         """Run a command in the tree, in the sandbox; only `writable` can be written."""
         status, out, err = self.sandbox.run([str(word) for word in command], self.tree, stdin, writable, limit_s)
         return HostRun(status, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def built_by(tree: Path) -> str:
+    """The compiler of a tree's kernel, with its version: "i686-linux-gnu-gcc 12.2.0"; empty if it is not known."""
+    flags = tree / "build/flags"
+    found = re.match(r"\S+ [\d.]+", flags.read_text()) if flags.is_file() else None
+    return found[0] if found else ""
 
 
 def indented(lines: Sequence[str]) -> str:

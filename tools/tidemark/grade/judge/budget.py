@@ -23,6 +23,7 @@ from typing import Any
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.files import sha256, write_atomically
 from tidemark.grade.build import object_rules
+from tidemark.grade.build.workspace import built_by
 from tidemark.grade.judge import expected
 from tidemark.grade.model import Outcome, Test
 from tidemark.grade.witness.boot import Boot
@@ -86,6 +87,17 @@ def once(release: Path, key: str, measure: Callable[[], Any]) -> Any:
     with writing, suppress(LabError):
         write_atomically(path, json.dumps(remembered(path) | {key: found}, indent=0))
     return found
+
+
+def of_another_compiler(test: Test, machine: Machine) -> str:
+    """A sentence if a test's limits were measured with another compiler than the one that built this tree. The number
+    of instructions depends on it. Empty if not."""
+    if machine.has_solutions or not is_relative(test):
+        return ""
+    measured, here = (*expected.read(machine, test)[1:], "")[0], built_by(machine.release)
+    if not measured or measured == here:
+        return ""
+    return f"the limits were measured with {measured}, and this kernel is built by {here}: only the former is exact"
 
 
 def limits(test: Test, machine: Machine, figure: Figure) -> tuple[float, float]:

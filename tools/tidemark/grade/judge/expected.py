@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tidemark.errors import BAD_INPUT, LabError
-from tidemark.grade.build.workspace import make_trusted
+from tidemark.grade.build.workspace import built_by, make_trusted
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.machine import Machine
@@ -187,10 +187,12 @@ def rows_of(tree: Path, test: Test) -> list[Any]:
 
 def write(folder: Path, lab: Lab, figures: Mapping[str, float]) -> None:
     """Write the expectations of the visible tests of `lab`, in the instructor's tree, into `folder`, which is the lab's
-    folder in the students' release. `figures`: by title, for tests with a relative budget.
+    folder in the students' release. `figures`: by title, for tests with a relative budget. Each is followed by the
+    compiler with which it was measured.
     """
     for test in lab.tests:
-        rows = [figures[test.title]] if test.title in figures else rows_of(lab.folder.parents[1], test)
+        tree = lab.folder.parents[1]
+        rows = [figures[test.title], built_by(tree)] if test.title in figures else rows_of(tree, test)
         if rows:
             path = file_of(folder, test)
             path.parent.mkdir(exist_ok=True)

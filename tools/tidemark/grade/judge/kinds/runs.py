@@ -13,7 +13,7 @@ Options:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,4 +109,6 @@ def judge(test: Test, machine: Machine) -> Verdict:
     if not budget.is_relative(test):
         return right(f"`{test.options['run']}` did its work", figures=figures)
     full, none = (round(limit, 1) for limit in budget.limits(test, machine, figure))
-    return scaled(round(millions(run), 1), full, none, "millions of instructions of the kernel", figures=figures)
+    made = scaled(round(millions(run), 1), full, none, "millions of instructions of the kernel", figures=figures)
+    other = budget.of_another_compiler(test, machine)
+    return replace(made, message=f"{made.message}\n{other}") if other else made
