@@ -86,6 +86,7 @@ class Pretended:
             before = len(self.ranges[one.process])
             self.ranges[one.process] &= {page // PAGES_PER_TABLE for page in self.mapped[one.process]}
             self.step.tables += 0 if self.mistake == "hides_tables" else len(self.ranges[one.process]) - before
+            self.step.flushed = self.mistake != "does_not_flush"
 
     def do_r(self, one: Operation) -> None:
         self.table_for(one)
@@ -173,6 +174,7 @@ def test_tables_are_counted() -> None:
     for mistake in ("keeps_tables", "hides_tables"):
         said = said_of(mistake, script, tables=True)
         assert said.endswith("its page directory names as many tables (expected: 1 table fewer)"), said
+    assert "a table was freed and the TLB not flushed" in said_of("does_not_flush", script, tables=True)
 
 
 def test_table_stays_while_something_is_mapped_in_its_range() -> None:
@@ -263,6 +265,13 @@ REAL_MISTAKES = {
         RETURNED,
         "its page directory names as many tables (expected: 1 table fewer)",
     ),
+    "tables_are_freed_without_a_flush": (
+        WALK,
+        "\tif (freed)\n\t\ttlb_flush_all(pgd);\n",
+        "",
+        RETURNED,
+        "a table was freed and the TLB not flushed",
+    ),
 }
 
 
@@ -278,6 +287,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
         "tlb_keeps_the_old_frame",
         "frames_are_not_cleared",
         "tables_are_kept",
+        "tables_are_freed_without_a_flush",
         "zeros_lie_outside_memory",
     ),
 )

@@ -17,7 +17,8 @@
  * clear=, death=, signal=: addresses of the kernel's kernel_pgdir, copy_page, copy_sectors, clear_page,
  * pgd_destroy and signal_send; refs=0: no REF and STORE records, so no page of a program is known;
  * refs=2: one record for a run of loads and stores to one page, with the kind of the first, which
- * suffices to know when a page was used; tables=1; and those of the files in evidence/.
+ * suffices to know when a page was used; tables=1, with flush_page=, flush_all=: addresses of the kernel's
+ * tlb_flush_page and tlb_flush_all; and those of the files in evidence/.
  */
 #include "evidence/evidence.h"
 
@@ -31,7 +32,7 @@ enum { NO_REFERENCES, EACH_KIND, EITHER_KIND };
 enum { CLOCK_VIRTUAL = 1 };
 
 static uint64_t files = ~0ull, directory, copy, sectors, clear, death, signals,
-		references = EACH_KIND, tables;
+		references = EACH_KIND, tables, flush_page, flush_all;
 
 static uint16_t space_of[NR_FRAMES]; /* indexed by the frame of the page directory */
 static uint16_t nr_spaces = 1;
@@ -199,6 +200,15 @@ static void on_signal(unsigned int cpu, void *data)
 		record_put(KILLED, 0, 0, 0);
 }
 
+/* At tlb_flush_page and tlb_flush_all. */
+static void on_flush(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (tables && region_contains(TEXT, read_word(read_register(ESP))))
+		record_put(FLUSH, 0, 0, 0);
+}
+
 /* --- blocks that QEMU translates --- */
 
 /* The timer takes every program to the kernel, so it suffices to check here. */
@@ -211,11 +221,12 @@ static void on_kernel_block(unsigned int cpu, void *data)
 
 static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 {
-	exec_callback *called = pc == copy || pc == sectors ? on_copy
-				: pc == clear               ? on_clear
-				: pc == death               ? on_death
-				: pc == signals             ? on_signal
-							    : NULL;
+	exec_callback *called = pc == copy || pc == sectors           ? on_copy
+				: pc == clear                         ? on_clear
+				: pc == death                         ? on_death
+				: pc == signals                       ? on_signal
+				: pc == flush_page || pc == flush_all ? on_flush
+								      : NULL;
 
 	if (called)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
@@ -254,9 +265,12 @@ static void translate(struct qemu_plugin_tb *tb)
 static bool option(const char *name, const char *value)
 {
 	static const struct number numbers[] = {
-		{ "files", &files },    { "sectors", &sectors }, { "directory", &directory },
-		{ "copy", &copy },      { "clear", &clear },     { "death", &death },
-		{ "signal", &signals }, { "refs", &references }, { "tables", &tables },
+		{ "files", &files },         { "sectors", &sectors },
+		{ "directory", &directory }, { "copy", &copy },
+		{ "clear", &clear },         { "death", &death },
+		{ "signal", &signals },      { "refs", &references },
+		{ "tables", &tables },       { "flush_page", &flush_page },
+		{ "flush_all", &flush_all },
 	};
 
 	return NUMBER_OPTION(numbers, name, value) || record_option(name, value) ||

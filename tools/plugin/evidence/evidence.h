@@ -32,7 +32,8 @@ enum kind {
 	FILE_READ,
 	FILE_WRITE,
 	KILLED,
-	TABLES
+	TABLES,
+	FLUSH
 };
 
 /* The rules that can be broken; tidemark.grade.witness.evidence has the messages. */

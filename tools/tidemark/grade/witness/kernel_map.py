@@ -122,6 +122,8 @@ def addresses(kernel: Elf) -> dict[str, int]:
             "clear": there["clear_page"],
             "death": there["pgd_destroy"],
             "signal": there["signal_send"],
+            "flush_page": there["tlb_flush_page"],
+            "flush_all": there["tlb_flush_all"],
             "violation": there["world_violation"],
         }
     except KeyError as missing:
