@@ -16,12 +16,15 @@ from trials import Trial, changed, trial
 pytestmark = pytest.mark.graded
 
 FAIR = "kernel/sched/fair.c"
-WEIGHTS, SLEEPER, SAVER, FORKS, SIX = (
+WEIGHTS, SLEEPER, SAVER, FORKS, SIX, NAPS, YIELD, RENICE = (
     "nice 0, 5 and -5 get what their weights say",
     "a sleeper runs as soon as it wakes",
     "a long sleep saves nothing up",
     "forking wins no time",
     "no task starves among six",
+    "nor does napping",
+    "a process that yields lets the others run",
+    "nice values that change while all run",
 )
 # Possible mistakes of a student: a piece of the solution, its replacement, the test that detects it, the message,
 # and the outcome.
@@ -67,6 +70,27 @@ MISTAKES = {
         WEIGHTS,
         "the processes had the CPU for",
         Outcome.WRONG,
+    ),
+    "naps_win_time": (
+        "\treturn before(v, se->vruntime) ? se->vruntime : v;\n",
+        "\treturn v;\n",
+        NAPS,
+        "process 3 (nice 0, which naps) got",
+        Outcome.WRONG,
+    ),
+    "yield_does_nothing": (
+        "\tif (last && before(rq->curr->vruntime, entity(last)->vruntime))\n",
+        "\tif (!rq->curr)\n",
+        YIELD,
+        "process 3 (nice 0, which yields) got",
+        Outcome.WRONG,
+    ),
+    "load_stays_when_weights_change": (
+        "\tif (se->on_rq)\n\t\trq->load += weight - se->weight;\n",
+        "\t(void)rq;\n",
+        RENICE,
+        "ms for a turn",
+        Outcome.OVER_BUDGET,
     ),
     "new_tasks_go_first": (
         "v += fair_delta(fair_slice(rq, se), se->weight);",
@@ -160,7 +184,7 @@ def test_lag_is_that_of_the_worst_time() -> None:
 
 
 def test_children_of_the_last_are_its_own() -> None:
-    turns = shares.turns(seen((2, 1), (3, 50), (5, 30), (6, 20), (2, 1)), options(forks=True))
+    turns = shares.turns(seen((2, 1), (3, 50), (5, 30), (6, 20), (2, 1)), options(last="forks"))
     assert turns.process.tolist() == [1, 2, 2]
 
 

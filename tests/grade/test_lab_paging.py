@@ -212,12 +212,13 @@ def test_torn_fork_is_found() -> None:
 
 # --- real kernels ---
 
-WRITE, AGAIN, RETURNED, AT_ONCE, LAST = (
+WRITE, AGAIN, RETURNED, AT_ONCE, LAST, FEW = (
     "a first write takes one frame, cleared for it",
     "read first, written later",
     "tables of an empty range are given back, a thousand times",
     "the parent writes at once, and gets a copy",
     "the last owner of a frame keeps it",
+    "torture, three times, with very few frames",
 )
 # A file, a piece of the solution, its replacement, the test that detects it, the message.
 REAL_MISTAKES = {
@@ -265,6 +266,13 @@ REAL_MISTAKES = {
         RETURNED,
         "its page directory names as many tables (expected: 1 table fewer)",
     ),
+    "no_second_look_at_the_entry": (
+        ANON,
+        "\tif (!same_page(*f->pte, entry)) {\n\t\tpage_put(copy);\n\t\treturn 0;\n\t}\n",
+        "\t(void)entry;\n",
+        FEW,
+        "the kernel panicked",
+    ),
     "tables_are_freed_without_a_flush": (
         WALK,
         "\tif (freed)\n\t\ttlb_flush_all(pgd);\n",
@@ -287,6 +295,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
         "tlb_keeps_the_old_frame",
         "frames_are_not_cleared",
         "tables_are_kept",
+        "no_second_look_at_the_entry",
         "tables_are_freed_without_a_flush",
         "zeros_lie_outside_memory",
     ),

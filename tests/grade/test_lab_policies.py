@@ -61,6 +61,7 @@ MISTAKES = {
     "twice_tau": WS.replace("tau_ms * PER_MS", "tau_ms * 2 * PER_MS"),
     "half_tau": WS.replace("tau_ms * PER_MS", "tau_ms * PER_MS / 2"),
     "no_admission": changed(WS, "strict = 1, admit = 1;", "strict = 1, admit;"),
+    "no_claim": changed(WS, "others + ws_mm(mm)->claim <= vm_frames()", "others + ws_mm(mm)->size <= vm_frames()"),
     "no_patience": changed(WS, LATE, "\tmm = NULL;\n"),
     "keeps_it": changed(CLOCK, "\t\t\tlist_del(&p->node);\n\t\t\treturn page;", "\t\t\treturn page;"),
     "wild": changed(CLOCK, "\t\t\tnr_turned++;\n", "\t\t\tnr_turned += *(u32 *)NULL;\n"),
@@ -110,6 +111,7 @@ PRICE, RARELY = (
     "a page used within tau stays, one used more rarely does not",
 )
 AT_WORK = "four processes, memory for two: two are at work at a time"
+CLAIMS = "a process that starts again claims what it had"
 STARVED = "no process waits for ever"
 BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has been used"
 
@@ -169,6 +171,7 @@ def test_what_a_book_prescribes_is_held_against_it(
         ("first_use", TWOQS, "bursts, half of them to a tenth of the pages", 0.5, "four uses close together"),
         ("never_trims", SETS, PRICE, 0, "0 read again"),
         ("no_admission", SETS, AT_WORK, 0.2, "do not fit into 220 frames"),
+        ("no_claim", SETS, CLAIMS, 0, "it claims the size that it had"),
     ],
 )
 def test_budget_is_overdrawn(policy: str, lab_name: str, title: str, most: float, said: str, tried: Machine) -> None:

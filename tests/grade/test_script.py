@@ -56,6 +56,18 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return trial("clock", tmp_path_factory.mktemp("script"))
 
 
+def test_use_that_a_policy_is_told_of_counts(tmp_path: Path) -> None:
+    """ws, whose page 1 was touched last, gives page 1, which came first."""
+    tried = trial("workingset", tmp_path)
+    source = solution(f"{POLICIES}/ws.c")
+    test = tried.test("locked pages, other zones, few looks, and uses that it is told of")
+    tried.lay(source)
+    assert tried.judge_on_host(test).outcome is Outcome.RIGHT
+    tried.lay(changed(source, "\t.touch = ws_touch,\n", ""))
+    verdict = tried.judge_on_host(test)
+    assert verdict.outcome is not Outcome.RIGHT and verdict.fraction == 0, verdict.message
+
+
 @pytest.mark.parametrize("what", soak_but(FORBIDDEN, "bit first", "never more", "back in front"))
 def test_what_the_handout_forbids_is_seen(what: str, tried: Trial) -> None:
     policy, source, title, said = FORBIDDEN[what]

@@ -5,12 +5,13 @@
  *
  * 	in PAGE ZONE		the page is brought into memory, in that zone
  *	use PAGE		a program uses it
+ *	touch PAGE		the policy's hook touch: a minor fault
  * 	lock, open PAGE		the page may not be evicted, may be evicted again
  * 	gone PAGE		the process frees the page
  * 	back PAGE		the core puts back the page that select returned
  * 	ask PRIORITY ZONES LOOKS	select, with zones as a mask; the answer begins with the page, 0: none
  *
- * Pages are numbered from 1. As always, a broken rule ends the program (seam.c).
+ * Pages are numbered from 1. A millisecond passes with each event. As always, a broken rule ends the program (seam.c).
  */
 #include "vmsim.h"
 
@@ -80,6 +81,8 @@ static void perform(const char *word)
 		come(page);
 	else if (!strcmp(word, "use"))
 		page_set(page, PG_young);
+	else if (!strcmp(word, "touch"))
+		policy_call_touch(page, &sim_mm, VM_TOUCH_MINOR);
 	else if (!strcmp(word, "lock"))
 		page_set(page, PG_locked);
 	else if (!strcmp(word, "open"))
@@ -98,6 +101,7 @@ void script_run(void)
 
 	while (scanf("%7s", word) == 1) {
 		perform(word);
+		sim_now_ns += 1000000;
 		for (u32 i = 0; i < max_pfn; i++)
 			if (page_test(&mem_map[i], PG_young))
 				printf(" %u", i + 1);

@@ -209,8 +209,8 @@ class Family:
         raise Wrong(f"{nr} frames were cleared ({expected})")
 
     def check_tables(self, step: Step, expected: int) -> None:
-        """Raises Wrong unless the page directory names a table for each range in which a page is touched and mapped, and
-        a table is freed with a flush: QEMU, unlike processors, keeps no directory entries, so nothing else shows it."""
+        """Raises Wrong unless the page directory names a table for each range with a page that is touched and mapped,
+        and a table is freed with a flush: QEMU, unlike processors, keeps no directory entries: no run shows it."""
         if step.tables != expected:
             raise Wrong(f"its page directory names {change(step.tables)} (expected: {change(expected)})")
         if expected < 0 and not step.flushed:

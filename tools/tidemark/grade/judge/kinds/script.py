@@ -9,6 +9,7 @@ the policy interface. The script also contains the expected results. Options:
 
         in1-4  in5@0    pages come, one after another, into zone 1 (Normal) or the one named
         use1-3          a program uses them; lock2, open2: eviction forbidden, allowed; gone2: freed; back2: put back
+        touch1-3        the policy is told of a use of them, by its hook touch. A millisecond passes with each page
         ask             for a page, from all zones, at priority 12; ask0: at priority 0; ask@1: from zone 1 alone;
                         ask#3: with at most three looks (64)
         =3              the page that it must give; =none: no page; =some: any page that is allowed
@@ -37,7 +38,7 @@ from tidemark.grade.witness.machine import Machine
 
 FRAMES, LOOKS, CALM, ALL_ZONES, NORMAL = 64, 64, 12, 7, 1
 LIMIT_S = 10  # of processor time
-HAPPENS = re.compile(r"(in|use|lock|open|gone|back)(\d+)(?:-(\d+))?(?:@([0-2]))?")
+HAPPENS = re.compile(r"(in|use|touch|lock|open|gone|back)(\d+)(?:-(\d+))?(?:@([0-2]))?")
 ASKS = re.compile(r"ask(\d*)(?:@([0-2]))?(?:#(\d+))?")
 EXPECTS = re.compile(r"(=|kept|cleared|looks)(\d+|some|none)(?:-(\d+))?")
 

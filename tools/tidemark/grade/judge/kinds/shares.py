@@ -9,9 +9,12 @@ Options:
     nice       nice values of the processes
     ms, pulse  how long they compute, and the interval in ms at which the parent wakes and sleeps again (default: ms)
     late       ms for which the last process sleeps first
-    forks      true: the last process has short-lived children compute
-    measure    shares   of the CPU: right within `tolerance` percentage points of the share by weight. With forks only
-                        the last process counts, and half of its share is enough: a new process has to wait its turn
+    last       what the last process does besides computing: "forks": has short-lived children compute; "naps": sleeps
+               0.1 ms after each 2.5 ms; "yields": yields every 0.1 ms
+    renice     true: all begin at nice 0, and get their nice values when they run
+    measure    shares   of the CPU: right within `tolerance` percentage points of the share by weight. If the last
+                        process forks or naps, only it counts, and half of its share is enough: a new process has to
+                        wait its turn. If it yields, it must not have more than half of its share
                lag      the largest number of ms by which a process falls behind its share in any span of time
                wait     the longest wait of a process until it runs again, in ms (not of a late process)
                latency  the longest time from the due wake-up of the sleeper until it runs, in ms
@@ -29,6 +32,7 @@ from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.evidence import MMAP_PAGES, STORE, SWITCH, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 
+LAST = ("", "forks", "naps", "yields")
 MEASURES = ("shares", "lag", "wait", "latency")
 NS_PER_MS = 1_000_000
 MOST_STARTING = 300_000_000  # instructions until all have begun, and from the last wake-up to the end
@@ -49,14 +53,16 @@ class Options:
     ms: int
     pulse: int
     late: int
-    forks: bool
+    last: str
+    renice: bool
     measure: str
 
     @property
     def command(self) -> str:
         """The command to run in the guest."""
         words: list[object] = ["spin", self.ms, *self.nice, "--pulse", self.pulse]
-        words += ["--late", self.late] * (self.late > 0) + ["--forks"] * self.forks
+        words += ["--late", self.late] * (self.late > 0) + [f"--{self.last}"] * bool(self.last)
+        words += ["--renice"] * self.renice
         return " ".join(map(str, words))
 
     @property
@@ -69,7 +75,8 @@ class Options:
         """A process (1, 2, ...) in words."""
         more = ""
         if process == len(self.nice):
-            more = ", which comes late" * (self.late > 0) + ", with all its children" * self.forks
+            said = {"forks": ", with all its children", "naps": ", which naps", "yields": ", which yields"}
+            more = ", which comes late" * (self.late > 0) + said.get(self.last, "")
         return f"process {process} (nice {self.nice[process - 1]}{more})"
 
 
@@ -81,13 +88,16 @@ def options_of(test: Test) -> Options:
     needed = ("nice", "ms", *(("tolerance",) if given["measure"] == "shares" else ("full", "none")))
     if missing := [name for name in needed if name not in given]:
         raise LabError(f"{test.title}: {', '.join(missing)}: missing", BAD_INPUT)
-    ms = int(given["ms"])
+    ms, last = int(given["ms"]), "forks" if given.get("forks") else str(given.get("last", ""))
+    if last not in LAST:
+        raise LabError(f"{test.title}: last = {last!r}; there are {', '.join(filter(None, LAST))}", BAD_INPUT)
     return Options(
         nice=tuple(given["nice"]),
         ms=ms,
         pulse=int(given.get("pulse", ms)),
         late=int(given.get("late", 0)),
-        forks=bool(given.get("forks", False)),
+        last=last,
+        renice=bool(given.get("renice", False)),
         measure=str(given["measure"]),
     )
 
@@ -183,16 +193,17 @@ def judge_shares(test: Test, options: Options, seen: Turns) -> Verdict:
     used = seen.used(len(options.nice))[-1]
     got, expected, tolerance = used / max(used.sum(), 1), options.expected, float(test.options["tolerance"])
     off = np.abs(got - expected) * 100
-    if options.forks:
+    if options.last:
+        least, most = (0, expected[-1] / 2) if options.last == "yields" else (expected[-1] / 2, expected[-1])
         off[:-1] = 0
-        off[-1] = max(got[-1] - expected[-1], expected[-1] / 2 - got[-1], 0) * 100
-    worst = len(off) - 1 if options.forks else int(np.argmax(off))
+        off[-1] = max(got[-1] - most, least - got[-1], 0) * 100
+    worst = len(off) - 1 if options.last else int(np.argmax(off))
     said = f"{options.name(worst + 1)} got {got[worst]:.1%} of the CPU; its weight says {expected[worst]:.1%}"
     figures = {f"share {k + 1}, nice {nice}": round(float(got[k]), 4) for k, nice in enumerate(options.nice)}
     picture = plot(options, seen)
     if off[worst] > tolerance:
         return wrong(said, figures=figures, plot=picture)
-    return right(said if options.forks else f"furthest off: {said}", figures=figures, plot=picture)
+    return right(said if options.last else f"furthest off: {said}", figures=figures, plot=picture)
 
 
 def lag(options: Options, seen: Turns) -> tuple[float, str]:
