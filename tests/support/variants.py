@@ -119,6 +119,12 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         ("w->set.nr > n->set.nr || (w->set.nr == n->set.nr && w->since < n->since)", "w->since < n->since"),
     ),
     "ws_reads_less_ahead": (("#define WORTH 16 ", "#define WORTH 8 "),),
+    "token_is_never_taken_back": (
+        (
+            "\treturn busy > cpu_high || mm_sleeps(holder) || now - since_ns > turn_ms * 1000000ull;\n",
+            "\treturn turn_ms == 0 || cpu_high > 1000 || now < since_ns;\n",
+        ),
+    ),
     "token_spares_by_count": (
         (
             "\tif (!holder || owner != holder)\n\t\treturn false;\n\tnr_spared++;\n\treturn true;\n",
