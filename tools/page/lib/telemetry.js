@@ -13,6 +13,10 @@ export function crc32(bytes, before = 0) {
   return ~crc >>> 0;
 }
 
+const INIT = 1; // its pid; it has no record `exit`
+const USER = 0; // the first of a process's accounts in its record `exit`
+const ZOMBIE = 3; // its record `exit` is already there
+
 export class Telemetry {
   constructor() {
     this.pieces = [];
@@ -21,6 +25,8 @@ export class Telemetry {
     this.start = null; // the record `start`
     this.end = null; // the record `end`
     this.samples = []; // the records `sample`
+    this.ended_us = 0; // user time of the processes that have ended
+    this.work = []; // [t_us, user time of all processes until then in µs], for each sample
     this.decoder = new TextDecoder();
     this.rest = "";
   }
@@ -36,9 +42,26 @@ export class Telemetry {
     const records = lines.map((line) => JSON.parse(line));
     this.start ??= records.find((record) => record.ev === "start") ?? null;
     this.end ??= records.find((record) => record.ev === "end") ?? null;
+    for (const record of records) this.count(record);
     const samples = records.filter((record) => record.ev === "sample");
     this.samples.push(...samples);
     return samples;
+  }
+
+  /** Adds up the user time of the processes: of those that run, by the sample, and of those that have ended. */
+  count(record) {
+    if (record.ev === "exit") this.ended_us += record.us[USER];
+    if (record.ev !== "sample") return;
+    const alive = record.procs.filter(({ pid, state }) => pid !== INIT && state !== ZOMBIE);
+    this.work.push([record.t_us, this.ended_us + alive.reduce((sum, { user_us }) => sum + user_us, 0)]);
+  }
+
+  /**
+   * The work done until `t_us`, at the last sample before: µs in which programs ran their own code. Machines with the
+   * same programs do the same work, however long they take; in an exact run a µs is a thousand instructions.
+   */
+  workUntil(t_us) {
+    return this.work.findLast(([t]) => t <= t_us)?.[1] ?? 0;
   }
 
   /** The number of bytes, and their CRC-32: both are equal if two runs are byte for byte the same. */

@@ -1,9 +1,16 @@
-/* A small chart over the machines' time: one line for each machine, with the same axes. */
+/*
+ * A small chart over the machines' time: one line for each machine, with the same axes. Time is logarithmic, because one
+ * machine may need a hundred times as long as the other.
+ */
 
 const HEIGHT = 96;
 const LEFT = 44; // room for the numbers of the axis
 const BELOW = 18;
 const ABOVE = 8;
+const RIGHT = 10;
+const FROM = 0.02; // s: the first sample is not earlier
+const LEAST = 0.2; // s: the shortest time axis
+const APART = 34; // pixels between the numbers of the time axis
 
 /** Rounds up to 1, 2, 5, 10, 20, ... (below one: 0.5, 0.2, ...). */
 export function rounded(value) {
@@ -14,7 +21,7 @@ export function rounded(value) {
 const short = (value) => (value >= 1000 ? `${+(value / 1000).toPrecision(3)}k` : `${+value.toPrecision(3)}`);
 
 export class Chart {
-  /** `options`: title, unit (after the numbers), value(point), colours. */
+  /** `options`: title, unit (after the numbers), value(point), colours, most (the end of the axis, if it is fixed). */
   constructor(options) {
     this.options = options;
     this.canvas = document.createElement("canvas");
@@ -32,16 +39,18 @@ export class Chart {
     canvas.height = HEIGHT * scale;
     const g = canvas.getContext("2d");
     g.scale(scale, scale);
-    const most = rounded(Math.max(1, ...lists.flat().map(options.value)));
+    const most = options.most ?? rounded(Math.max(1, ...lists.flat().map(options.value)));
+    const whole = Math.log(Math.max(LEAST, end) / FROM);
     const at = {
-      x: (t) => LEFT + ((width - LEFT - 6) * t) / end,
+      x: (t) => LEFT + ((width - LEFT - RIGHT) * Math.log(Math.max(FROM, t) / FROM)) / whole,
       y: (value) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - value / most),
     };
-    this.axes(g, at, width, most, end);
+    this.axes(g, at, width, most);
+    this.times(g, at, Math.max(LEAST, end));
     lists.forEach((points, i) => this.line(g, at, points, i));
   }
 
-  axes(g, at, width, most, end) {
+  axes(g, at, width, most) {
     const style = getComputedStyle(this.canvas);
     g.font = `11px ${style.fontFamily}`;
     g.fillStyle = style.color;
@@ -50,19 +59,28 @@ export class Chart {
     for (const value of [0, most / 2, most]) {
       g.beginPath();
       g.moveTo(LEFT, at.y(value));
-      g.lineTo(width - 6, at.y(value));
+      g.lineTo(width - RIGHT, at.y(value));
       g.stroke();
       g.textAlign = "right";
       g.fillText(short(value) + this.options.unit, LEFT - 5, at.y(value));
     }
-    for (const [part, align] of [
-      [0, "left"],
-      [0.5, "center"],
-      [1, "right"],
-    ]) {
-      g.textAlign = align;
-      g.fillText(`${short(end * part)} s`, at.x(end * part), HEIGHT - 7);
+  }
+
+  /** The numbers of the time axis: 0.02, 0.05, 0.1, ... as far as they have room. */
+  times(g, at, end) {
+    g.textAlign = "center";
+    let last = -Infinity;
+    for (let t = FROM; t <= end; t = rounded(t * 1.01)) {
+      if (at.x(t) - last < APART) continue;
+      last = at.x(t);
+      g.fillText(`${short(t)} s`, last, HEIGHT - 7);
     }
+  }
+
+  /** The last value of a list of points as a text; "" if there is none. */
+  last(points) {
+    const point = points.at(-1);
+    return point ? short(Math.round(this.options.value(point))) + this.options.unit : "";
   }
 
   line(g, at, points, nr) {

@@ -1,6 +1,6 @@
 /* The reader's settings: policies, memory, processes, τ, and the command itself. */
 import { element } from "../lib/dom.js";
-import { LIMITS, read, write } from "../link/plan.js";
+import { LIMITS, SIDES, read, write } from "../link/plan.js";
 
 const MOST_PROCESSES = 16;
 const NONE = "(none)";
@@ -29,7 +29,9 @@ function menu(name, names) {
   return { select, place: element("label", {}, name, select) };
 }
 
-const thrash = /^(\s*thrash\s+)(\d+)\b/;
+/** The numbers of processes of a command's `thrash`: those before the last one, and the last one. */
+const thrash = /^((?:.*[;&]\s*)?thrash\s+)(\d+)\b/;
+const earlier = (before) => [...before.matchAll(/\bthrash\s+(\d+)\b/g)].map(([, number]) => `${number} + `).join("");
 
 export class Controls {
   /** `calls`: start, stop, link. */
@@ -43,7 +45,7 @@ export class Controls {
       min: 1,
       max: MOST_PROCESSES,
       step: 1,
-      says: String,
+      says: (v) => `${this.before ?? ""}${v}`,
       changed: (n) => this.count(n),
     });
     const [shortest, longest] = LIMITS.tau;
@@ -55,6 +57,15 @@ export class Controls {
       size: "24",
       oninput: () => this.matchSlider(),
     });
+    this.own = SIDES.map(() =>
+      element("input", {
+        type: "text",
+        spellcheck: "false",
+        autocomplete: "off",
+        size: "18",
+        placeholder: "guard=token",
+      }),
+    );
     this.told = element("span", { class: "faint", role: "status" });
     this.place = this.make();
     this.show(plan);
@@ -70,7 +81,13 @@ export class Controls {
     const link = element("button", { type: "button", onclick: this.calls.link }, "Link to this run");
     const fields = [this.first, this.second, this.memory, this.processes, this.tau].map((one) => one.place);
     const run = element("label", {}, "Command in both machines", this.run);
-    return element("form", { class: "controls", onsubmit: submit }, ...fields, run, this.button, link, this.told);
+    const own = element(
+      "details",
+      { class: "faint" },
+      element("summary", {}, "Kernel parameters of one machine"),
+      ...this.own.map((input, nth) => element("label", {}, `Of the ${SIDES[nth]}`, input)),
+    );
+    return element("form", { class: "controls", onsubmit: submit }, ...fields, run, this.button, link, own, this.told);
   }
 
   /** Shows a plan. */
@@ -81,10 +98,11 @@ export class Controls {
     this.memory.set(plan.mem);
     this.tau.set(plan.tau);
     this.run.value = plan.run;
+    this.own.forEach((input, nth) => (input.value = plan[SIDES[nth]]));
     this.matchSlider();
   }
 
-  /** Writes the number of processes from the slider into a command that begins with thrash. */
+  /** Writes the number of processes from the slider into the command's last `thrash`. */
   count(number) {
     this.run.value = this.run.value.replace(thrash, (_, name) => name + number);
   }
@@ -92,6 +110,7 @@ export class Controls {
   matchSlider() {
     const found = thrash.exec(this.run.value);
     this.processes.input.disabled = !found;
+    this.before = found ? earlier(found[1]) : "";
     if (found) this.processes.set(Number(found[2]));
   }
 
@@ -99,9 +118,9 @@ export class Controls {
   plan() {
     const second = this.second.select.value;
     const vm = [this.first.select.value, ...(second === NONE ? [] : [second])];
-    const { plan, complaints } = read(
-      write({ vm, mem: this.memory.input.value, run: this.run.value, seed: this.seed, tau: this.tau.input.value }),
-    );
+    const own = Object.fromEntries(SIDES.map((side, nth) => [side, this.own[nth].value]));
+    const [mem, tau] = [this.memory.input.value, this.tau.input.value];
+    const { plan, complaints } = read(write({ vm, mem, run: this.run.value, seed: this.seed, tau, ...own }));
     return { plan, wrong: complaints[0] ?? "" };
   }
 

@@ -1,7 +1,7 @@
 /* One side of the race: a machine with its policy, its memory map and its console output. */
 import { element } from "../lib/dom.js";
 import { Telemetry } from "../lib/telemetry.js";
-import { commandLine, makeLine } from "../link/plan.js";
+import { commandLine, machineName, makeLine } from "../link/plan.js";
 import { Machine } from "../machine/machine.js";
 import { MemoryMap } from "./map.js";
 
@@ -12,8 +12,8 @@ export const seconds = (s) => (s < 10 ? s.toFixed(3) : s.toFixed(s < 100 ? 2 : 1
 
 export class Lane {
   /** `changed()` is called after each report; the lane's place is .card. */
-  constructor(plan, vm, nth, changed) {
-    Object.assign(this, { plan, vm, changed });
+  constructor(plan, nth, changed) {
+    Object.assign(this, { plan, nth, changed, vm: plan.vm[nth], name: machineName(plan, nth) });
     this.telemetry = new Telemetry();
     this.points = [];
     this.console = "";
@@ -23,19 +23,19 @@ export class Lane {
     this.map = new MemoryMap();
     this.machine = new Machine({
       mib: plan.mem,
-      cmdline: commandLine(plan, vm),
+      cmdline: commandLine(plan, nth),
       progress: (report) => this.take(report),
       failed: (why) => this.fail(why),
     });
-    this.make(nth);
+    this.make();
   }
 
-  make(nth) {
+  make() {
     this.verdict = element("p", { class: "verdict numbers" }, "starts …");
     this.words = element("p", { class: "faint numbers" }, " ");
     this.output = element("pre", { class: "output", tabindex: "0", "aria-label": "Last lines of the console" });
     this.tail = element("div", { class: "tail" });
-    const title = element("h3", { class: nth ? "second" : "first" }, this.vm);
+    const title = element("h3", { class: this.nth ? "second" : "first" }, this.name);
     this.card = element(
       "article",
       { class: "card lane" },
@@ -94,7 +94,7 @@ export class Lane {
       "details",
       {},
       element("summary", {}, "The same in QEMU"),
-      element("code", {}, makeLine(this.plan, this.vm)),
+      element("code", {}, makeLine(this.plan, this.nth)),
     );
     return element("div", {}, print, save, qemu);
   }

@@ -1,6 +1,7 @@
 /*
  * The race: two machines side by side with the same memory and the same workload, under two policies. They advance in
- * step in their own time: neither continues until the other has come as far, or has ended.
+ * step in their own time: neither continues until the other has come as far, or has ended. When the first has ended,
+ * the race stops and says how much of the work the other has done, until the reader lets it go on.
  */
 import { base } from "../lib/data.js";
 import { complain, element } from "../lib/dom.js";
@@ -16,6 +17,14 @@ const GROWTH = 1.4;
 const COLOURS = ["--first", "--second"];
 const HEARING_MS = 4000; // between announcements to a screen reader
 
+/** A part of the work, from 0 to 1, as a text. */
+const share = (part) => (part < 0.01 ? "less than 1 %" : `${Math.min(99, Math.round(100 * part))} %`);
+const times = (ratio) => `${ratio < 10 ? ratio.toFixed(1) : ratio.toFixed(0)} times`;
+
+/** A machine's entry in a chart's legend, with the last value. */
+const legend = (lane, chart) =>
+  element("span", { class: lane.nth ? "second" : "first" }, `${lane.name} ${chart.last(lane.points)}`.trimEnd());
+
 class Race {
   /** `linked`: this is the race of the page's address, not one in a chapter. */
   constructor(place, plan, complaints, linked) {
@@ -29,9 +38,10 @@ class Race {
     });
     this.notes = element("div", {});
     this.pair = element("div", { class: "pair" });
+    this.result = element("div", { class: "result", role: "status" });
     this.says = element("p", { class: "unseen", "aria-live": "polite" });
     const charts = element("div", { class: "pair charts" }, ...this.makeCharts());
-    place.replaceChildren(this.controls.place, this.notes, charts, this.pair, this.says);
+    place.replaceChildren(this.controls.place, this.notes, this.result, charts, this.pair, this.says);
     this.complain(complaints);
     new ResizeObserver(() => this.draw()).observe(place);
     this.frame = 0;
@@ -40,7 +50,7 @@ class Race {
   makeCharts() {
     const common = { colours: COLOURS };
     this.charts = [
-      new Chart({ ...common, title: "Processor utilisation", unit: "%", value: (p) => 100 * p.utilisation }),
+      new Chart({ ...common, title: "Processor utilisation", unit: "%", most: 100, value: (p) => 100 * p.utilisation }),
       new Chart({ ...common, title: "Major faults", unit: "", value: (p) => p.majors }),
     ];
     const titles = ["Processor utilisation", "Major faults a second"];
@@ -74,14 +84,13 @@ class Race {
     this.step = LEAST_STEP_MS;
     this.winner = null;
     this.heard = 0;
-    this.lanes = plan.vm.map((vm, nth) => new Lane(plan, vm, nth, () => this.changed()));
+    this.halted = false;
+    this.lanes = plan.vm.map((vm, nth) => new Lane(plan, nth, () => this.changed()));
     this.pair.replaceChildren(...this.lanes.map((lane) => lane.card));
-    for (const legend of this.legends) {
-      legend.replaceChildren(...plan.vm.map((vm, nth) => element("span", { class: nth ? "second" : "first" }, vm)));
-    }
+    this.tell(plan.vm.length > 1 ? "The race stops when the first machine is done." : "One machine runs.");
     for (const lane of this.lanes) lane.machine.start();
     this.controls.running(true);
-    this.say(`${plan.vm.join(" against ")}: started.`);
+    this.say(`${this.lanes.map((lane) => lane.name).join(" against ")}: started.`);
     this.onward();
     return true;
   }
@@ -89,6 +98,7 @@ class Race {
   stop() {
     for (const lane of this.lanes) if (lane.state === "runs") lane.fail("stopped");
     this.controls.running(false);
+    this.result.replaceChildren();
   }
 
   get running() {
@@ -105,14 +115,50 @@ class Race {
     for (const lane of this.running) lane.machine.until(this.goal);
   }
 
-  /** A lane has reported. */
+  /** A lane has reported. The first to end is known when each has come as far as the goal, or has ended. */
   changed() {
     const running = this.running;
-    const ended = this.lanes.filter((lane) => lane.state === "ended" && lane.good);
-    this.winner ??= ended.length ? ended.reduce((a, b) => (b.time < a.time ? b : a)) : null;
-    if (!running.length) this.finish();
-    else if (running.every((lane) => lane.time * 1000 >= this.goal)) this.next();
+    if (running.every((lane) => lane.time * 1000 >= this.goal)) {
+      const ended = this.lanes.filter((lane) => lane.state === "ended" && lane.good);
+      const before = this.winner;
+      this.winner ??= ended.length ? ended.reduce((a, b) => (b.time < a.time ? b : a)) : null;
+      if (!running.length) this.finish();
+      else if (this.winner && !before) this.halt();
+      else if (!this.halted) this.next();
+    }
     this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  /** The first machine is done: the other waits. Its share of the work is that at the same time of the machines. */
+  halt() {
+    this.halted = true;
+    const { winner } = this;
+    const [other] = this.running;
+    const whole = winner.telemetry.workUntil(Infinity);
+    const done = share(other.telemetry.workUntil(winner.time * 1e6) / whole);
+    const text = `${winner.name} is done after ${seconds(winner.time)} s; ${other.name} has done ${done} of the work.`;
+    const button = element("button", { class: "chief", type: "button", onclick: () => this.goOn() }, "Go on");
+    this.tell(text, button);
+    this.say(text);
+  }
+
+  goOn() {
+    this.halted = false;
+    this.tell(`${this.winner.name} is done after ${seconds(this.winner.time)} s.`);
+    this.onward();
+  }
+
+  tell(text, ...more) {
+    this.result.replaceChildren(element("strong", {}, text), ...more);
+  }
+
+  /** How much longer the second to end took. */
+  ratio() {
+    const { winner } = this;
+    const other = this.lanes.find((lane) => lane !== winner && lane.state === "ended" && lane.good);
+    if (!winner || !other) return "";
+    const both = `${winner.name}: ${seconds(winner.time)} s; ${other.name}: ${seconds(other.time)} s.`;
+    return `${both} ${other.name} took ${times(other.time / winner.time)} as long.`;
   }
 
   next() {
@@ -124,23 +170,26 @@ class Race {
 
   finish() {
     this.controls.running(false);
+    if (this.ratio()) this.tell(this.ratio());
+    else this.result.replaceChildren();
     this.draw(); // a hidden page gets no animation frames
-    this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
+    this.say(this.lanes.map((lane) => `${lane.name}: ${lane.verdict.textContent}`).join(". "));
   }
 
   draw() {
     this.frame = 0;
     for (const lane of this.lanes) lane.show(this.lanes.length > 1 && lane === this.winner);
-    const end = Math.max(0.1, ...this.lanes.map((lane) => lane.time));
-    for (const chart of this.charts) {
+    const end = Math.max(...this.lanes.map((lane) => lane.time));
+    this.charts.forEach((chart, i) => {
       chart.draw(
         this.lanes.map((lane) => lane.points),
         end,
       );
-      chart.describe(this.lanes.map((lane) => `${lane.vm}: ${lane.summary()}`).join(". "));
-    }
+      chart.describe(this.lanes.map((lane) => `${lane.name}: ${lane.summary()}`).join(". "));
+      this.legends[i].replaceChildren(...this.lanes.map((lane) => legend(lane, chart)));
+    });
     if (this.running.length && performance.now() - this.heard > HEARING_MS) {
-      this.say(this.lanes.map((lane) => `${lane.vm}: ${lane.verdict.textContent}`).join(". "));
+      this.say(this.lanes.map((lane) => `${lane.name}: ${lane.verdict.textContent}`).join(". "));
     }
   }
 

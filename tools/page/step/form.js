@@ -1,7 +1,7 @@
 /* The stepper's input: the string, the frames, the policies. Nothing runs while the input is invalid. */
 import { complain, element } from "../lib/dom.js";
 import { STEP_NS } from "./engine.js";
-import { READY, frameNumber, parse } from "./strings.js";
+import { READY, frameNumbers, parse } from "./strings.js";
 
 const WITHOUT_FILES = ["min", "vmin"];
 const MOST_NS = 1_000_000_000;
@@ -45,7 +45,12 @@ export class Form {
       element("option", { value: "" }, "choose one …"),
       ...READY.map(({ name }, i) => element("option", { value: i }, name)),
     );
-    this.frames = element("input", { type: "text", inputmode: "numeric", size: "3", onchange: change });
+    this.frames = element("input", {
+      type: "text",
+      size: "4",
+      title: "A number, or one for each policy: 3,4",
+      onchange: change,
+    });
     this.first = this.choice([], change);
     this.second = this.choice([["", "none"]], change);
     this.ns = element("input", {
@@ -93,16 +98,17 @@ export class Form {
   }
 
   names() {
-    return [this.first.value, this.second.value].filter((name, i, all) => name && all.indexOf(name) === i);
+    return [this.first.value, this.second.value].filter(Boolean);
   }
 
-  /** Shows fields for the parameters of the chosen policies; values already typed are kept. */
+  /** Shows fields for the parameters of the chosen policies. */
   offerParams() {
-    const wanted = this.policies.filter(({ name }) => this.names().includes(name));
-    const key = wanted.map(({ name }) => name).join();
+    const names = this.names();
+    const key = names.join();
     if (key === this.offered) return;
     this.offered = key;
-    const fields = wanted.flatMap(({ name, params }) =>
+    const wanted = names.map((one) => this.policies.find(({ name }) => name === one));
+    const fields = wanted.flatMap(({ name, params }, side) =>
       params.map((param) => {
         const field = element("input", {
           type: "number",
@@ -111,23 +117,25 @@ export class Form {
           value: param.value,
           title: param.help,
           "data-param": `${name}.${param.name}`,
+          "data-side": side,
           onchange: () => this.changed(),
         });
-        return labelled(`${name}.${param.name}${param.unit ? `, ${param.unit}` : ""}`, field);
+        const which = side && names[0] === name ? "second " : "";
+        return labelled(`${which}${name}.${param.name}${param.unit ? `, ${param.unit}` : ""}`, field);
       }),
     );
     this.params.replaceChildren(...fields);
   }
 
+  /** The parameters of each policy: {name: number}. */
   paramValues() {
-    const values = {};
+    const values = this.names().map(() => ({}));
     for (const field of this.paramFields()) {
-      const [policy, name] = field.dataset.param.split(".");
       if (!field.checkValidity() || !field.value || !Number.isInteger(Number(field.value)))
         throw new Error(
           `${field.dataset.param}=${field.value}: give a whole number from ${field.min} to ${field.max}.`,
         );
-      (values[policy] ??= {})[name] = Number(field.value);
+      values[field.dataset.side][field.dataset.param.split(".")[1]] = Number(field.value);
     }
     return values;
   }
@@ -147,13 +155,25 @@ export class Form {
     const blind = policies.find((name) => WITHOUT_FILES.includes(name));
     if (blind && refs.some(({ kind }) => kind & 1))
       throw new Error(`${blind} only knows the future of a program's own pages; this string has pages of a file.`);
-    return {
-      refs,
-      frames: frameNumber(this.frames.value),
-      policies,
-      params: this.paramValues(),
-      ns: this.nanoseconds(),
-    };
+    const frames = frameNumbers(this.frames.value, policies.length);
+    const params = this.paramValues();
+    const sides = policies.map((policy, i) => ({
+      policy,
+      frames: frames[i],
+      params: params[i],
+      title: this.title(policy, i, frames),
+    }));
+    return { refs, sides, ns: this.nanoseconds() };
+  }
+
+  /** A policy's name, with what differs between the two sides if both are the same policy. */
+  title(policy, side, frames) {
+    const changed = this.paramFields().filter(
+      (field) => Number(field.dataset.side) === side && field.value !== field.defaultValue,
+    );
+    const own = frames.some((number) => number !== frames[0]) ? [`${frames[side]} frames`] : [];
+    const twice = this.names().every((name) => name === policy) ? changed : [];
+    return [policy, ...own, ...twice.map((field) => `${field.dataset.param.split(".")[1]}=${field.value}`)].join(", ");
   }
 
   /** Runs the content of the fields. `told`: what was wrong with the link that they come from. */
@@ -194,10 +214,14 @@ export class Form {
   /** Sets the parameters of a link, such as lirs.hir_percent=10; returns a message about unknown ones. */
   setParams(link) {
     this.offerParams();
-    const fields = new Map(this.paramFields().map((field) => [field.dataset.param, field]));
-    const given = [...link].filter(([name]) => name.includes("."));
-    for (const [name, value] of given) if (fields.has(name)) fields.get(name).value = value;
-    const unknown = given.map(([name]) => name).filter((name) => !fields.has(name));
+    const fields = this.paramFields();
+    const given = [...new Set([...link.keys()].filter((name) => name.includes(".")))];
+    const of = (name) => fields.filter((field) => field.dataset.param === name);
+    for (const name of given) {
+      const values = link.getAll(name); // one for each policy that has this parameter, or one for all
+      of(name).forEach((field, i) => (field.value = values[i] ?? values[0]));
+    }
+    const unknown = given.filter((name) => !of(name).length);
     return unknown.length ? `There is no parameter ${unknown.join(", ")}. ` : "";
   }
 
@@ -221,8 +245,10 @@ export class Form {
   remember(at) {
     if (!this.linked || (!at && !isLink(location.hash))) return;
     const rest = new URLSearchParams({ frames: this.frames.value, string: this.string.value, us: this.ns.value, at });
-    for (const field of this.paramFields())
-      if (field.value !== field.defaultValue) rest.set(field.dataset.param, field.value);
+    const fields = this.paramFields();
+    const changed = fields.filter((field) => field.value !== field.defaultValue).map((field) => field.dataset.param);
+    for (const field of fields)
+      if (changed.includes(field.dataset.param)) rest.append(field.dataset.param, field.value);
     history.replaceState(null, "", `${PREFIX}${this.names()}&${rest}`);
   }
 }

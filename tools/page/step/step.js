@@ -73,19 +73,17 @@ class Stepper {
   }
 
   /** Runs the content of the form, and shows reference `at`. */
-  async run({ refs, frames, policies, params, ns, at = 0 }) {
+  async run({ refs, sides, ns, at = 0 }) {
     this.pause();
     const turn = (this.turn = {});
-    const runs = await Promise.all(
-      policies.map((policy) => this.engine.run({ policy, frames, refs, ns, params: params[policy] })),
-    );
-    const least = await this.least(refs, frames, ns);
+    const runs = await Promise.all(sides.map((side) => this.engine.run({ ...side, refs, ns })));
+    const least = await Promise.all(sides.map(({ frames }) => this.least(refs, frames, ns)));
     if (turn !== this.turn) return; // another run was started meanwhile
     this.refs = refs;
-    const empty = Array(frames).fill(null);
     this.views = runs.map((run, i) => {
-      const policy = this.engine.policies.find(({ name }) => name === policies[i]);
-      return new View(policy, { ...run, empty, least }, this.engine.tables.texts);
+      const policy = this.engine.policies.find(({ name }) => name === sides[i].policy);
+      const empty = Array(sides[i].frames).fill(null);
+      return new View(policy, sides[i].title, { ...run, empty, least: least[i] }, this.engine.tables.texts);
     });
     this.cards.replaceChildren(...this.views.map((view) => view.place));
     this.drawString();
@@ -108,7 +106,7 @@ class Stepper {
           { hit: "·", fault: "●", minor: "○", none: "×" }[result],
         );
       });
-      const said = this.views.map((view) => `${view.policy.name}: ${view.row(i + 1)?.result ?? "ended"}`).join(", ");
+      const said = this.views.map((view) => `${view.title}: ${view.row(i + 1)?.result ?? "ended"}`).join(", ");
       return element(
         "li",
         { title: `reference ${i + 1}, page ${refName(ref)}; ${said}`, onclick: () => this.go(i + 1) },
@@ -129,7 +127,7 @@ class Stepper {
     if (item) this.string.scrollLeft = item.offsetLeft - this.string.clientWidth / 2;
     this.where.textContent = `reference ${at} of ${this.refs.length}`;
     const where = at ? `Reference ${at}. ` : "";
-    this.told.textContent = where + this.views.map((view) => `${view.policy.name}: ${view.words(at)}`).join(" ");
+    this.told.textContent = where + this.views.map((view) => `${view.title}: ${view.words(at)}`).join(" ");
     if (at === this.refs.length) this.pause();
     this.place.dataset.at = at;
     this.form.remember(at);

@@ -75,8 +75,17 @@ export function parse(text) {
   return refs;
 }
 
-/** The number of frames in a text. */
-export function frameNumber(text) {
+/** The numbers of frames in a text, one for each of `count` policies: "3" for all, or "3,4". */
+export function frameNumbers(text, count) {
+  const numbers = text.split(",").map(frameNumber);
+  if (numbers.length > count)
+    throw new Error(
+      `${text}: these are frames for ${numbers.length} policies. Choose a policy beside the first, or give one number.`,
+    );
+  return Array.from({ length: count }, (_, i) => numbers[i] ?? numbers[0]);
+}
+
+function frameNumber(text) {
   const number = /^\s*\d+\s*$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > MOST_FRAMES)
     throw new Error(`${text.trim() || "Nothing"} is not a possible number of frames. Give 1 to ${MOST_FRAMES}.`);

@@ -40,9 +40,10 @@ function members(row, name) {
 }
 
 export class View {
-  /** `run`: the result of Engine.run; `texts`: sources by file. */
-  constructor(policy, run, texts) {
+  /** `title`: the policy's name, and what makes this run differ; `run`: the result of Engine.run; `texts`: sources by file. */
+  constructor(policy, title, run, texts) {
     this.policy = policy;
+    this.title = title;
     this.run = run;
     this.texts = texts;
     this.file = `${policy.name}.c`;
@@ -55,8 +56,8 @@ export class View {
     this.source = new Source(texts);
     this.place = element(
       "section",
-      { class: "card step-card", "aria-label": policy.name },
-      element("h3", {}, element("code", {}, policy.name)),
+      { class: "card step-card", "aria-label": title },
+      element("h3", {}, element("code", {}, title)),
       element("p", { class: "faint" }, policy.summary),
       this.decision,
       this.min,
