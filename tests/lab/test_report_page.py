@@ -135,11 +135,13 @@ def test_page_can_be_read_and_used_without_eyes_or_mouse(shown: Opened) -> None:
     )
     assert "least" in shown.value("document.querySelector('.said').textContent")
     assert shown.value("[...document.querySelectorAll('img')].every(i => i.alt.length > 40)")
+    legend = "document.querySelector('[data-chart] .u-legend').textContent"
+    assert "–" not in shown.value(legend), "without a cursor it shows the last values"
     place = shown.page.locator("[data-chart] [tabindex='0']").first
     place.focus()
     for key in ("ArrowRight", "ArrowRight", "+", "Escape"):
         place.press(key)
-    assert "–" not in shown.value("document.querySelector('[data-chart] .u-legend').textContent")
+    assert "–" not in shown.value(legend)
     assert shown.complaints == []
 
 
