@@ -57,8 +57,10 @@ def test_old_browser_gets_a_sentence(browser: object, folder: Path, lacking: str
     page.page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.page.goto((folder / "index.html").as_uri())
     notes = page.texts("[data-tidemark] .note")
+    still = page.value("document.querySelector('#race img.still').naturalWidth")
     context.close()
     assert len(notes) >= 2 and all(LACKING[lacking] in note for note in notes) and page.complaints == []
+    assert still > 300, "a picture of the race stands for it"
 
 
 @pytest.mark.soak
@@ -67,6 +69,7 @@ def test_page_without_script_says_what_it_needs(opened: Open) -> None:
     note = page.page.locator("#race .note")
     note.wait_for(state="visible")
     assert "needs JavaScript and a current browser" in note.inner_text()
+    page.until("document.querySelector('#race img.still').naturalWidth > 300")
 
 
 BREAKS = """const post = globalThis.post = Worker.prototype.postMessage;

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 import guest
 import marionette
 import pytest
-from pages import Opened, link, raced
+from pages import GO_ON, HALTED, Opened, link, raced
 from tidemark.machine import qemu
 from tidemark.telemetry import stream
 
@@ -85,14 +86,69 @@ def sets_a_link(page: Opened) -> None:
     page.page.get_by_role("button", name="Link").click()
     page.until("location.hash.startsWith('#vm=')")
     build = page.texts("[data-build]")[0]
-    expected = f"#vm=clock,ws&mem=24M&run=thrash+7+4096+2&seed=1&tau=200&build={build}"
+    run = "thrash+3+3584+8+1000+%26+sleep+0.06%3B+thrash+7+3584+8+1000%3B+wait"
+    expected = f"#vm=clock,ws&mem=24M&run={run}&seed=1&tau=200&build={build}"
     assert page.value("location.hash") == expected
     page.value("location.hash = '#vm=ws'")
     page.until("document.querySelectorAll('.lane').length == 1")
     page.value(f"location.hash = {expected!r}")
     page.until("document.querySelectorAll('.lane').length == 2")
-    assert page.value("document.querySelector('#race input[type=text]').value") == "thrash 7 4096 2"
+    assert page.value("document.querySelector('#race input[type=text]').value") == unquote_plus(run)
     assert page.texts(".note") == [] and page.complaints == []
+
+
+RESULT = "document.querySelector('.result').textContent"
+UTILISATION = "document.querySelector('.legend')?.textContent ?? ''"
+CLIFF_S = 0.2  # of the machines' time: 15 s of the page's if a machine executes 13 million instructions a second
+
+
+def test_first_visit_shows_the_cliff_and_stops_at_the_first_finish(opened: Open) -> None:
+    page = opened()
+    page.until(f"({UTILISATION}).startsWith('2q 100%')")
+    page.until(f"/^2q [0-9]%/.test({UTILISATION})")
+    assert float(page.texts(".verdict")[0].split()[0]) < CLIFF_S
+    assert "ws 100%" in page.value(UTILISATION)
+    page.until(HALTED)
+    done, share = re.match(r"ws is done after ([\d.]+) s; 2q has done (\d+) % of the work\.", page.value(RESULT)).groups()
+    assert page.texts(".verdict")[1] == f"{done} s, finished first" and 0 < int(share) < 60
+    page.value(STOP)
+    assert page.complaints == []
+
+
+def work(records: list[dict], until_us: float) -> int:
+    """The user time of all processes up to the last sample before a time, and of those that ended before it."""
+    sample = [one for one in records if one["ev"] == "sample" and one["t_us"] <= until_us][-1]
+    ended = [one["us"][0] for one in records if one["ev"] == "exit" and one["seq"] < sample["seq"]]
+    return sum(ended) + sum(one["user_us"] for one in sample["procs"] if one["pid"] != 1 and one["state"] != 3)
+
+
+def test_race_stops_at_the_first_finish_and_goes_on(linked: Open, tmp_path: Path) -> None:
+    page = linked(link("2q,ws", "thrash 4 2048 1 2000"))
+    page.until(HALTED)
+    said, before = page.value(RESULT), page.texts(".verdict")
+    page.page.wait_for_timeout(600)
+    assert page.texts(".verdict") == before and before[0].endswith("runs") and before[1].endswith("first")
+    page.value(GO_ON)
+    slow, fast = (float(one.split()[0]) for one in raced(page))
+    ratio = slow / fast
+    shown = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+    assert page.value(RESULT).endswith(f"2q took {shown} times as long.") and not page.value(HALTED)
+    other, winner = (stream.parse(saved(page, nth, tmp_path / str(nth)).decode()) for nth in (0, 1))
+    whole = work(winner, float("inf"))
+    assert work(other, float("inf")) == pytest.approx(whole, rel=0.02)  # both have done the same work
+    share = 100 * work(other, winner[-1]["t_us"]) / whole
+    assert f"2q has done {share:.0f} % of the work" in said and page.complaints == []
+
+
+def test_one_machine_may_have_parameters_of_its_own(linked: Open, tmp_path: Path) -> None:
+    page = linked(link("clock,clock", "thrash 2 1024 1", more="&second=guard%3Dtoken+vm.page_cluster%3D0"))
+    raced(page)
+    assert policies_seen(page) == ["clock", "clock guard=token vm.page_cluster=0"]
+    starts = [stream.parse(saved(page, nth, tmp_path / str(nth)).decode())[0] for nth in (0, 1)]
+    assert [one["guard"] for one in starts] == ["none", "token"] and page.texts("#race .note") == []
+    page.page.locator("#race").get_by_role("button", name="Link to this run").click()
+    page.until("location.hash.includes('second=guard%3Dtoken+vm.page_cluster%3D0')")
+    assert "first=" not in page.value("location.hash")
 
 
 def policies_seen(page: Opened) -> list[str]:
@@ -153,6 +209,8 @@ WRONG = {
         "a word that this page does not know: colour.",
         "another build of Tidemark (0123456789ab)",
     ),
+    link("ws", RUN, more="&second=guard%3Dtoken"): ("there is no second machine",),
+    link("2q,ws", RUN, more="&first=run%3Dhi&second=%24x"): ("run=hi is not a kernel", "$x is not a kernel parameter"),
     link("2q,ws", "thrash 8 65536 1"): ("needs 512 MiB, but memory and swap area have 72 in total",),
 }
 
@@ -186,6 +244,6 @@ def test_firefox_shows_the_same_run_to_the_byte(opened: Open, folder: Path) -> N
     raced(chromium)
     with marionette.firefox(program) as firefox:
         firefox.open((folder / "index.html").as_uri() + link("2q,ws", RUN))
-        firefox.until("document.querySelectorAll('.fingerprint').length == 2")
+        firefox.until(f"({GO_ON}, document.querySelectorAll('.fingerprint').length == 2)")
         found = firefox.value("[...document.querySelectorAll('.fingerprint')].map(one => one.textContent)")
     assert found == chromium.texts(".fingerprint")

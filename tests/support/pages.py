@@ -32,8 +32,12 @@ def link(policies: str, run: str, memory: str = "8M", more: str = "") -> str:
     return f"#vm={policies}&mem={memory}&run={quote(run)}&seed=1{more}"
 
 
+GO_ON = "document.querySelector('.result button')?.click()"
+HALTED = "document.querySelector('.result button')?.textContent == 'Go on'"
+
+
 def raced(page: Opened, machines: int = 2) -> list[str]:
-    """Waits for the end of the race; returns the line about each machine, such as `0.722 s, finished`."""
-    page.until(f"document.querySelectorAll('.fingerprint').length == {machines}")
+    """Lets the race go on to its end; returns the line about each machine, such as `0.722 s, finished`."""
+    page.until(f"({GO_ON}, document.querySelectorAll('.fingerprint').length == {machines})")
     page.page.wait_for_timeout(100)  # the page draws once more
     return page.texts(".verdict")

@@ -11,6 +11,7 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { gallery } from "./gallery/gallery.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const [out, modules, ...data] = process.argv.slice(2);
@@ -109,7 +110,10 @@ async function main() {
   const build = both.digest("hex").slice(0, 12);
   writeFileSync(join(out, "page.js"), await bundled("main.js", constants(build)));
   const styles = stylesheet();
-  const page = readFileSync(join(HERE, "index.html"), "utf8").replace("/* style.css */", () => styles);
+  const { list, card } = gallery(out, process.env.PAGE_POLICIES.split(" "), process.env.URL);
+  const parts = { "/* style.css */": styles, "<!-- gallery -->": list, "<!-- card -->": card };
+  const text = readFileSync(join(HERE, "index.html"), "utf8");
+  const page = Object.entries(parts).reduce((all, [place, part]) => all.replace(place, () => part), text);
   licences();
   writeFileSync(join(out, "style.css"), styles);
   writeFileSync(join(out, "index.html"), page); // last, because make checks the date of this file

@@ -26,11 +26,12 @@ $(NPM)/.package-lock.json: tools/page/package.json tools/page/package-lock.json
 build/page-tidemark.elf: build/tidemark.elf
 	$Q$(call tool,strip) --strip-debug -o $@ $<
 
-# VM is one of the two policies that a first visit sees; min and vmin need a future, which the page does not have.
+# VM is one of the two policies that a first visit sees; min and vmin need a future, which the page does not have. URL is
+# the address that the page will have: the cards of the gallery's pages need it (tools/page/gallery).
 build/page-policies: FORCE
-	@{ $(call if_new,printf '%s\n' '$(VM) $(POLICIES)'); }
+	@{ $(call if_new,printf '%s\n' '$(VM) $(POLICIES)' "$$URL"); }
 
-$(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
+$(PAGE)/index.html: build/page-policies $(NPM)/.package-lock.json $(PAGE_SRC) $(wildcard docs/figures/gallery/*.svg) $(foreach d,$(PAGE_DATA),$(lastword $(subst =, ,$d)))
 	$(call say,PAGE,$(PAGE))
 	$QPAGE_POLICIES='$(filter-out min vmin,$(POLICIES))' node tools/page/build.mjs $(PAGE) $(NPM) $(PAGE_DATA)
 

@@ -6,6 +6,7 @@ Figures: a comment in the Markdown, which other viewers do not show, becomes a p
     <!-- step: clock lru, 1 2 3 4, 3 frames, 5 ms each -->  two policies side by side; references that take longer
     <!-- race: vm=2q,ws&mem=16M&run=thrash 8 4096 10 -->    two machines
     <!-- prompt -->                                         one machine, with a terminal
+    <!-- open: #step=clock&frames=3&string=1+2+3 -->        a link that opens the page with this run
 
 Source: where a page links to a file outside docs/, or a chapter of the guide names one in code, the link leads to a
 page with the file's text. A link to anything else outside docs/ is an error.
@@ -30,7 +31,7 @@ from sphinx.util.osutil import relative_uri
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-PARTS = re.compile(r"^<!-- (step|race|prompt)(?:: (.*?))? -->$", re.MULTILINE)
+PARTS = re.compile(r"^<!-- (step|race|prompt|open)(?:: (.*?))? -->$", re.MULTILINE)
 STEP = re.compile(r"([\w ]+), ([^,]+), (\d+) frames(?:, (\d+) ms each)?")
 LINK = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+|[\w./-]+\.md)(#[^)\s]*)?\)")
 RELEASE = ROOT / "labs/RELEASE"  # a student's tree, without solutions and without pages for instructors
@@ -39,7 +40,7 @@ PAGE_OF_SOURCE = "source/"
 
 # The pages that a page lists in the margin, in this order. Sphinx reports pages not listed here as orphans.
 CHAPTERS = {
-    "guide/README": "0[1-9]-*\npage-tables\npolicies/README\nrecipes\n../reference/README",
+    "guide/README": "0[1-9]-*\npage-tables\nallocators\ngallery\npolicies/README\nrecipes\n../reference/README",
     "guide/policies/README": "*",
     "guide/recipes": "add-*",
     "reference/README": "*",
@@ -64,9 +65,12 @@ def step_link(text: str) -> str:
     return urlencode(words | ({"us": 1000 * int(ms)} if ms else {}))
 
 
-def part(found: re.Match[str]) -> str:
-    """The element for a comment, if the comment names a part."""
+def part(found: re.Match[str], docname: str) -> str:
+    """The element for a comment of the page `docname`, if the comment names a part."""
     kind, text = found[1], found[2] or ""
+    if kind == "open":
+        home = "../" * (docname.count("/") + 1) + "index.html"
+        return f'<p><a href="{home}{escape(text)}">Run it on the page</a></p>'
     link = step_link(text) if kind == "step" else text
     if kind == "step" and not link:
         return ""
@@ -96,7 +100,7 @@ def prepare(app: Sphinx, docname: str, content: list[str]) -> None:
         sources[str(name)] = docname
         return source_link(docname, name, found[1])
 
-    text = PARTS.sub(part, LINK.sub(leave, content[0]))
+    text = PARTS.sub(lambda found: part(found, docname), LINK.sub(leave, content[0]))
     if docname in CHAPTERS:
         text += f"\n\n```{{toctree}}\n:hidden:\n:glob:\n\n{CHAPTERS[docname]}\n```\n"
     content[0] = text

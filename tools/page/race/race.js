@@ -234,4 +234,5 @@ function follow(made) {
   const { plan, complaints } = read(location.hash);
   made.controls.show(plan);
   made.start(complaints);
+  made.place.scrollIntoView();
 }
