@@ -43,7 +43,7 @@ def test_each_entry_is_on_the_page_and_in_the_guide(folder: Path) -> None:
 def test_stepper_counts_what_the_picture_shows(name: str, linked: Open) -> None:
     page = linked(ENTRIES[name]["link"])
     at = re.search(r"at=(\d+)", ENTRIES[name]["link"])[1]
-    page.until(f"document.querySelector('#step [data-at=\"{at}\"], #step[data-at=\"{at}\"]')", 60)
+    page.until(f'document.querySelector(\'#step [data-at="{at}"], #step[data-at="{at}"]\')', 60)
     left, right = page.value(FAULTS)
     assert [left, right] == pictured(name) and page.texts("#step .note") == page.complaints == []
     assert left < right if name == "belady" else left > right

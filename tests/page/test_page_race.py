@@ -109,7 +109,9 @@ def test_first_visit_shows_the_cliff_and_stops_at_the_first_finish(opened: Open)
     assert float(page.texts(".verdict")[0].split()[0]) < CLIFF_S
     assert "ws 100%" in page.value(UTILISATION)
     page.until(HALTED)
-    done, share = re.match(r"ws is done after ([\d.]+) s; 2q has done (\d+) % of the work\.", page.value(RESULT)).groups()
+    done, share = re.match(
+        r"ws is done after ([\d.]+) s; 2q has done (\d+) % of the work\.", page.value(RESULT)
+    ).groups()
     assert page.texts(".verdict")[1] == f"{done} s, finished first" and 0 < int(share) < 60
     page.value(STOP)
     assert page.complaints == []

@@ -35,7 +35,7 @@ RACE_STYLE = """.middle text{text-anchor:middle}path{fill:none}.grid{stroke:#ddd
 
 def sheet(title: str, height: int, lines: Iterable[str], style: str = "") -> str:
     """A picture, with a style of its own: there are ten, and all pictures together have a limit."""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">'
     return "\n".join([head, f"<title>{escape(title)}</title><style>{STYLE}{style}</style>", *lines, "</svg>"]) + "\n"
 
 
@@ -108,7 +108,7 @@ def drawn_panel(panel: Panel, top: int) -> Iterator[str]:
     yield text(WIDTH - RIGHT, top + 18, count, "right")
     yield group("small right", (text(LEFT - 8, y + 4, explain.page_name(page)) for page, y in line.items()))
     stays = "".join(f"M{x(start)} {line[page]}H{x(end)}" for page, start, end in panel.stays)
-    yield f'<path style="stroke:#cfe2f1;stroke-width:{ROW - 3}" d="{stays}"/>'
+    yield f'<path stroke="#cfe2f1" stroke-width="{ROW - 3}" d="{stays}"/>'
     for fault, colour, wide in ((False, "#0072b2", 6), (True, "#d55e00", 12)):
         marks = [(at, page) for at, (page, missed) in enumerate(zip(panel.pages, panel.faults)) if missed == fault]
         d = "".join(f"M{int(x(at + 0.5)) - wide // 2} {line[page]}h{wide}" for at, page in marks)
@@ -126,9 +126,9 @@ def drawn_string(title: str, both: Sequence[Panel]) -> str:
 def legend(y: int) -> Iterator[str]:
     """Explains the marks of a map of pages."""
     looks = [(LEFT, "#d55e00", 12, "fault"), (LEFT + 70, "#0072b2", 6, "hit"), (LEFT + 130, "#cfe2f1", 12, "in memory")]
-    for x, colour, size, name in looks:
-        yield f'<path style="stroke:{colour};stroke-width:{size}" d="M{x} {y - 4}h{size}"/>'
-        yield text(x + 17, y, name, "small")
+    for x, colour, size, _ in looks:
+        yield f'<path stroke="{colour}" stroke-width="{size}" d="M{x} {y - 4}h{size}"/>'
+    yield group("small", (text(x + 17, y, name) for x, *_, name in looks))
     yield text(WIDTH - RIGHT, y, "pages (vertical) at each reference", "small right")
 
 
@@ -234,8 +234,9 @@ def drawn_race(title: str, both: Sequence[Machine], shows: str) -> str:
         return f"{TOP + HEIGHT * (1 - value / most):.0f}"
 
     lines, marks = [], []
+    grid = "".join(f"M{LEFT} {y(most * part)}H{WIDTH - RIGHT}" for part in (0, 0.5, 1))
+    lines.append(f'<path class="grid" d="{grid}"/>')
     for part, name in ((0, "0"), (0.5, f"{most / 2:,.0f}"), (1, f"{most:,.0f}")):
-        lines += [f'<path class="grid" d="M{LEFT} {y(most * part)}H{WIDTH - RIGHT}"/>']
         lines += [text(LEFT - 6, int(y(most * part)) + 4, f"{name} %" if share else name, "small right")]
     for mark in (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100):
         if mark < end * 0.93:
