@@ -82,7 +82,10 @@ def opened(browser: object, report: Path, **context: object) -> Opened:
 
 @pytest.fixture(scope="module")
 def shown(browser: object, report: Path) -> Opened:
-    return opened(browser, report)
+    """The page with all charts drawn, as before it is printed."""
+    found = opened(browser, report)
+    found.value("dispatchEvent(new Event('beforeprint'))")
+    return found
 
 
 def test_page_opens_without_complaint_and_asks_nothing_of_a_network(shown: Opened, report: Path) -> None:
@@ -91,7 +94,6 @@ def test_page_opens_without_complaint_and_asks_nothing_of_a_network(shown: Opene
 
 
 def test_every_timeline_is_drawn(shown: Opened) -> None:
-    shown.value("dispatchEvent(new Event('beforeprint'))")
     boxes = shown.value("document.querySelectorAll('[data-chart]').length")
     sizes = shown.value(
         "[...document.querySelectorAll('[data-chart] canvas')].map(c => [c.clientWidth, c.clientHeight])"

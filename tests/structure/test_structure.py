@@ -22,6 +22,7 @@ RENAMERS = {
     "tools/plugin/output.c",
     "tools/musl.sh",  # a folder that it has made
     "tools/zig/fetch.py",  # likewise
+    "tools/hosts/wheel.sh",  # likewise
 }
 SCRIPTS = ("tools/page/*.js", "tools/page/*.mjs")
 SHARED = {"__init__.py", "cli.py", "errors.py", "files.py", "jit.py", "output.py"}
