@@ -49,13 +49,17 @@ from tidemark.report.plots.runs import (
 from tidemark.report.sources import Progress, Run, Sources
 from tidemark.report.text import csv_text
 from tidemark.runs import summary
-from tidemark.telemetry import story
+from tidemark.telemetry import events, story
 
 PAGE, FIGURES = "report.html", "figures"
 # At most FEW runs: each gets its overview and details. At most TOGETHER runs share one pair of axes.
 FEW, TOGETHER = 6, 8
 NO_FACT = {"run", "workload", "timeout", "exact"}
 FACTS = ("vm", "mem", "swap", "frames", "disk", "seed", "cmdline")
+NO_EVENTS = (
+    "Its events were not recorded, so what each task did and what each fault cost is missing here: `tidemark why` or "
+    "`tidemark run --events` records them."
+)
 TOO_FEW = f"under {summary.GAMMA_MAJFLT} major faults"
 
 
@@ -264,6 +268,8 @@ class Parts:
             section.blocks = [Block("", OVERVIEW.caption if few else "", shown, pictures, wide=True)]
         if few:
             section.blocks += self.details(run, stem, runs)
+            if run.sampled and not (run.result.folder / events.FILE).exists():
+                section.text = f"{section.text} {NO_EVENTS}".strip()
         else:
             section.text += f" `tidemark report {run.result.name}` draws it alone, with all its figures and files."
         return section
