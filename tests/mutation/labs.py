@@ -73,22 +73,22 @@ def code_of(file: str) -> bytes:
 
 
 def drawn(lab: str, seed: int) -> Iterator[tuple[str, int, str, str]]:
-    """Endless changes that change the code: (file, line, what, text of the file). The same for the same seed."""
-    draw, seen = random.Random(f"{lab} {seed}"), set()
-    before = {file: code_of(file) for file in {file for file, _ in places(lab)}}
-    while True:
-        file, number = draw.choice(places(lab))
-        lines = (ROOT / file).read_text().splitlines(keepends=True)
-        what, text = draw.choice(list(changes.of(lines[number - 1].rstrip("\n"))))
-        if (file, number, text) in seen:
-            continue
-        seen.add((file, number, text))
-        lines[number - 1] = text + "\n"
-        (TREE / file).write_text("".join(lines))
+    """The changes that change the code, in drawn order: (file, line, what, text of the file)."""
+    texts = {file: (ROOT / file).read_text().splitlines(keepends=True) for file, _ in places(lab)}
+    every = [
+        (file, number, what, text)
+        for file, number in places(lab)
+        for what, text in changes.of(texts[file][number - 1].rstrip("\n"))
+    ]
+    random.Random(f"{lab} {seed}").shuffle(every)
+    before = {file: code_of(file) for file in texts}
+    for file, number, what, text in every:
+        changed = "".join([*texts[file][: number - 1], text + "\n", *texts[file][number:]])
+        (TREE / file).write_text(changed)
         code = code_of(file)
         shutil.copy(ROOT / file, TREE / file)
         if code and code != before[file]:
-            yield file, number, what, "".join(lines)
+            yield file, number, what, changed
 
 
 def submit(lab: str, place: Path) -> None:
