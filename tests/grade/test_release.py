@@ -49,7 +49,8 @@ def test_archive_has_the_starters_and_no_solution(unpacked: Path) -> None:
 
 def test_archive_has_nothing_for_instructors_and_no_tests_of_the_grader(unpacked: Path) -> None:
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
-    assert not {file for file in files if file.endswith(("/instructors.md", "/threats.md", "/add-a-lab.md"))}
+    withheld = ("/instructors.md", "/assistants.md", "/threats.md", "/add-a-lab.md")
+    assert not {file for file in files if file.endswith(withheld)}
     assert not {file for file in files if file.startswith(("labs/autograder/", "tools/figures/", ".ci/"))}
     tests = {file for file in files if file.startswith("tests/")}
     assert tests and all(file.startswith(("tests/host/", "tests/kernel/vmsim/")) for file in tests)

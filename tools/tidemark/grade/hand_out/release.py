@@ -38,7 +38,7 @@ MORE = (
     ".gitignore",
 )
 LEFT_OUT = ("labs/autograder", "tools/figures", "reference/")  # the reference image has the solutions
-FOR_INSTRUCTORS = ("instructors.md", "threats.md", "add-a-lab.md")  # in any folder of docs
+FOR_INSTRUCTORS = ("instructors.md", "assistants.md", "threats.md", "add-a-lab.md")  # in any folder of docs
 OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
 NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, starters.LIST)
 
