@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.." || exit 1
 say() { printf '%s\n' "$*" >&2; }
 
 mkdir -p build 2>/dev/null
-if ! { exec 9>>build/.lock; } 2>/dev/null; then
+# In a subshell, because a POSIX shell ends if exec cannot open a file.
+if ! (: >>build/.lock) 2>/dev/null; then
 	# A build that is complete can be used even in a read-only tree.
 	"$@" && exit
 	status=$?
@@ -15,6 +16,7 @@ if ! { exec 9>>build/.lock; } 2>/dev/null; then
 		"cp -r '$PWD' COPY"
 	exit $status
 fi
+exec 9>>build/.lock
 # lock [-n]: takes the lock, which this shell's descriptor holds; -n fails if another has it. macOS has no flock(1).
 lock() {
 	if command -v flock >/dev/null; then flock "$@" 9

@@ -272,11 +272,17 @@ def commands(folder: Path) -> dict[str, list[object]]:
     }
 
 
+def quiet(done: subprocess.CompletedProcess) -> bool:
+    """Did the command end well, and say nothing but that a run without events has none?"""
+    lines = [line for line in done.stderr.splitlines() if "has no events" not in line]
+    return (done.returncode, lines) == (0, [])
+
+
 def test_no_command_replaces_a_device(tmp_path: Path) -> None:
     for name, words in commands(tmp_path).items():
         null = device(tmp_path / name, NULL)
         done = tidemark(*words, null, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "") and null.is_char_device(), name
+        assert quiet(done) and null.is_char_device(), (name, done.stderr)
 
 
 def test_every_command_writes_into_a_fifo_what_it_writes_into_a_file(tmp_path: Path) -> None:
@@ -288,7 +294,7 @@ def test_every_command_writes_into_a_fifo_what_it_writes_into_a_file(tmp_path: P
         os.mkfifo(path)
         with reading(path) as came:
             done = tidemark(*words, path, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "") and path.is_fifo()
+        assert quiet(done) and path.is_fifo()
         assert came == [expected], name
 
 

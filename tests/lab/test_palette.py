@@ -56,12 +56,12 @@ def test_policies_are_told_apart(sight: str) -> None:
 def test_neighbours_in_a_stack_are_told_apart(sight: str) -> None:
     rest = overview.looks([overview.OTHERS, overview.UNMAPPED]).values()
     order = [*figure.STACK, *(look.colour for look in rest)]
-    assert nearest([*itertools.pairwise(order), (figure.STACK[0], figure.SHADE)], sight) > 6
+    assert nearest([*itertools.pairwise(order)], sight) > 6
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_thrashing_is_seen_on_the_ground(sight: str) -> None:
-    assert nearest([(figure.SHADE, "#ffffff"), (figure.SHADE, "#222222")], sight) > 3
+def test_the_bar_of_thrashing_is_seen_on_the_ground_and_beside_a_line(sight: str) -> None:
+    assert nearest([(figure.VERMILION, "#ffffff"), (figure.VERMILION, "#222222")], sight) > 3
 
 
 @pytest.mark.parametrize("sight", SIGHTS)

@@ -43,6 +43,7 @@ def copy(library: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     """A copy of the tree with that library, in which a program and the page must be built again."""
     copy = tmp_path_factory.mktemp("source") / "tree"
     tree.copy_built(qemu.ROOT, copy)
+    shutil.copytree(qemu.ROOT / "docs/figures/gallery", copy / "docs/figures/gallery", dirs_exist_ok=True)
     for name in ("LICENSE", qemu.KERNEL):
         shutil.copy2(qemu.ROOT / name, copy / name)
     shutil.copytree(qemu.ROOT / "build/step", copy / "build/step")

@@ -109,10 +109,6 @@ int block_move(struct block_device *bdev, u32 sector, bool write, enum bio_kind 
 int block_rw(struct block_device *bdev, u32 sector, struct page *page, u32 offset, u32 bytes,
 	     bool write);
 
-/* tools/plugin/events.c reads these fields */
-STATIC_ASSERT(offsetof(struct bio, bdev) == 8 && offsetof(struct bio, nr) == 20);
-STATIC_ASSERT(offsetof(struct bio, kind) == 24 && offsetof(struct bio, error) == 28);
-
 enum { BLOCK_READ, BLOCK_WRITE };
 
 struct block_counts { /* irq */

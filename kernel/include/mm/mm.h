@@ -99,8 +99,7 @@ struct mm_struct {
 	u64 guard[MAX_GUARDS][GUARD_MM_SIZE / 8]; /* the guards' own data; see guard_mm() */
 };
 
-/* tools/plugin/trace.c and events.c read these fields */
-STATIC_ASSERT(offsetof(struct mm_struct, pgd) == 0 && offsetof(struct mm_struct, task) == 112);
+STATIC_ASSERT(offsetof(struct mm_struct, pgd) == 0); /* tools/plugin/trace.c reads it */
 
 extern u32 max_map_count; /* maximum number of regions of an address space */
 

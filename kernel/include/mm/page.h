@@ -83,11 +83,9 @@ struct page {
 STATIC_ASSERT(sizeof(struct page) == 64);
 STATIC_ASSERT(offsetof(struct page, index) == offsetof(struct page, file_index));
 STATIC_ASSERT(offsetof(struct page, nr_io) < offsetof(struct page, owner));
-/* tools/plugin/trace.c, frames.c and events.c read these fields */
+/* tools/plugin/trace.c and frames.c read these fields */
 STATIC_ASSERT(offsetof(struct page, index) == 24 && offsetof(struct page, owner) == 32);
 STATIC_ASSERT(offsetof(struct page, flags) == 0 && offsetof(struct page, count) == 4);
-STATIC_ASSERT(offsetof(struct page, inode) == 20 && offsetof(struct page, slot) == 28);
-STATIC_ASSERT(PG_swapcache == 9);
 STATIC_ASSERT(PG_reserved == 0 && PG_slab == 2 && PG_anon == 8 && PG_filecache == 17);
 
 extern struct page *mem_map; /* indexed by frame number */

@@ -92,13 +92,6 @@ struct task_struct {
 	u32 max_rss, child_max_rss; /* pages; max_rss is set at exit */
 };
 
-/* tools/plugin/events.c reads these fields */
-STATIC_ASSERT(offsetof(struct task_struct, state) == 44 && offsetof(struct task_struct, pid) == 52);
-STATIC_ASSERT(offsetof(struct task_struct, comm) == 68 &&
-	      offsetof(struct task_struct, acct) == 148);
-STATIC_ASSERT(offsetof(struct task_struct, nr_minflt) == 716 && TF_KTHREAD == 1);
-STATIC_ASSERT(offsetof(struct task_struct, se.on_rq) == 132 && ACCT_ADMIT == 4);
-
 extern struct task_struct *current_task;
 #define current current_task
 

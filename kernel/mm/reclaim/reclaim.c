@@ -31,10 +31,6 @@
 #define PAUSE_NS 1000000u
 #define RESCUE_PATIENCE_NS 1000000000ull
 
-/* tools/plugin/events.c reads these fields */
-STATIC_ASSERT(offsetof(struct vm_scan, zones) == 4 && offsetof(struct vm_scan, priority) == 8);
-STATIC_ASSERT(offsetof(struct vm_scan, trim) == 12 && offsetof(struct vm_scan, act) == 20);
-
 static LIST_HEAD(done); /* irq: of struct page.lru; pages whose writes have ended */
 static u32 nr_writing, nr_swapping,
 	nr_failed; /* pages sent: not finished; those to swap; not written */

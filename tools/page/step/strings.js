@@ -85,7 +85,8 @@ export function frameNumbers(text, count) {
   return Array.from({ length: count }, (_, i) => numbers[i] ?? numbers[0]);
 }
 
-function frameNumber(text) {
+/** The number of frames in a text. */
+export function frameNumber(text) {
   const number = /^\s*\d+\s*$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > MOST_FRAMES)
     throw new Error(`${text.trim() || "Nothing"} is not a possible number of frames. Give 1 to ${MOST_FRAMES}.`);

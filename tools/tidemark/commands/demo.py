@@ -71,6 +71,8 @@ def demo(
 ) -> None:
     """Show thrashing and its cure: eight programs in too little memory, under 2q and under ws.
 
+    Example:  tidemark demo -o demo
+
     Runs the reference image, so that the numbers are those of the README on every machine. It takes a minute, and needs
     QEMU, but no network, no compiler and no tree.
     """
