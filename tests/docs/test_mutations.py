@@ -1,4 +1,4 @@
-"""tests/mutation/survivors.toml: the lines that it explains, or declares open, exist in the kernel."""
+"""tests/mutation/survivors.toml and labs.toml: the lines that they explain, or declare open, exist in the kernel."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TABLES = tomllib.loads((qemu.ROOT / "tests/mutation/survivors.toml").read_text())
-ROWS = [(row["file"], row["line"]) for rows in TABLES.values() for row in rows]
+TABLES = [tomllib.loads((qemu.ROOT / f"tests/mutation/{name}.toml").read_text()) for name in ("survivors", "labs")]
+ROWS = [(row["file"], row["line"]) for table in TABLES for rows in table.values() for row in rows]
 
 
 def test_lines_are_there() -> None:
