@@ -97,6 +97,7 @@ def test_every_exception_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a: " + "x" * 70, "the subject has 73 characters, at most 72 are allowed"),
         ("kernel: one thing; another", 'the subject contains ";"'),
         ("mend it", "the subject must begin with its area"),
+        ("tidemark why: an area is a word, not two", "the subject must begin with its area"),
         ("", "the subject must begin with its area"),
     ],
 )

@@ -28,7 +28,7 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("prose.toml")
 LONGEST_SUBJECT = 72
-SUBJECT = re.compile(r"[^\s:][^:]*: \S")
+SUBJECT = re.compile(r"[^\s:,]+(, [^\s:,]+)*: \S")
 C_TOKEN = re.compile(
     r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<string>"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])*'""", re.DOTALL
 )
