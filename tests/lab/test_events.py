@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from event_runs import read
 from lab import tidemark
 from tidemark.debug import evictions
 from tidemark.errors import LabError
 from tidemark.report import event_lanes, figure, sources
 from tidemark.runs import recording, results
-from tidemark.telemetry import event_tracks, events, stream, tracks
+from tidemark.telemetry import event_tracks, events, tracks
 from tidemark.telemetry.events import FAILED, MAJOR, MINOR, Account, Events, Kind, Why
 
 MOST_BYTES, MANY, LIMIT_S = 32 << 20, 1_000_000, 2.0
@@ -39,12 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = tidemark(*RUNS["2q"], "--out", "plain", cwd=parent)
     assert done.returncode == 0, done.stderr
     return parent
-
-
-def read(folder: Path) -> tuple[Events, stream.Telemetry]:
-    found = events.read(folder)
-    assert found and found.whole
-    return found, results.load(folder).telemetry()
 
 
 def test_run_is_the_same_bytes_with_and_without_it(folder: Path) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from event_runs import read
 from lab import tidemark
 from tidemark.debug import evictions, next_uses
 from tidemark.machine import qemu
 from tidemark.runs import results
-from tidemark.telemetry import events, stream
+from tidemark.telemetry import events
 from tidemark.telemetry.events import Events, Kind
 from tidemark.trace import record
 from tidemark.trace.format import Reader
@@ -35,12 +36,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = tidemark(*words, "--out", name, cwd=parent)
         assert done.returncode == 0, done.stderr
     return parent
-
-
-def read(folder: Path) -> tuple[Events, stream.Telemetry]:
-    found = events.read(folder)
-    assert found and found.whole
-    return found, results.load(folder).telemetry()
 
 
 def settings_of(folder: Path) -> qemu.Settings:
