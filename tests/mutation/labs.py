@@ -34,6 +34,7 @@ PLACE, EXPLAINED = ROOT / "build/mutation/labs", Path(__file__).with_name("labs.
 TREE = PLACE / "tree"
 COPIED = ("kernel", "tools", "boot", "user", "linker.ld")
 MARK, END = "/* lab: ", "/* lab: end */"
+NAMED = ("file", "in", "line", "change")  # what a row of labs.toml says of a change
 PLAIN = "solution"  # the submission without a change
 
 
@@ -59,6 +60,12 @@ def places(lab: str) -> list[tuple[str, int]]:
             if inside and any(changes.of(line)):
                 found.append((file, number))
     return found
+
+
+def function_of(lines: list[str], number: int) -> str:
+    """The function that line `number`, from 1 on, is in: equal lines of two functions are different changes."""
+    heads = (re.match(r"\w.*?\b(\w+)\(", line) for line in reversed(lines[:number]))
+    return next((head[1] for head in heads if head), "")
 
 
 def code_of(file: str) -> bytes:
@@ -113,8 +120,9 @@ def hand_in(lab: str, nr: int, seed: int) -> list[dict]:
     for at, (file, number, what, text) in zip(range(1, nr + 1), drawn(lab, seed)):
         submit(lab, place / f"m{at:02}")
         (place / f"m{at:02}" / file).write_text(text)
-        line = (ROOT / file).read_text().splitlines()[number - 1].strip()
-        rows.append({"name": f"m{at:02}", "file": file, "at": number, "line": line, "change": what})
+        lines = (ROOT / file).read_text().splitlines()
+        rows.append({"name": f"m{at:02}", "file": file, "at": number, "change": what})
+        rows[-1] |= {"line": lines[number - 1].strip(), "in": function_of(lines, number)}
     return rows
 
 
@@ -123,14 +131,14 @@ def judge(lab: str, rows: list[dict]) -> None:
     command = [sys.executable, "-m", "tidemark.cli", "grade-class", str(PLACE / lab / "handed-in"), "--lab", lab]
     subprocess.run([*command, "-q", "-o", str(PLACE / lab / "grades")], cwd=ROOT, check=False)
     known = tomllib.loads(EXPLAINED.read_text())["explained"]
-    explained = {(row["lab"], row["file"], row["line"], row["change"]) for row in known}
+    explained = {(row["lab"], *(row[name] for name in NAMED)) for row in known}
     lost, fine, open_, full = 0, 0, [], points(lab, PLAIN)
     for row in rows:
         given = points(lab, row["name"])
         row["failing"] = next((title for title in full if given.get(title, 0) < full[title]), "")
         if row["failing"]:
             lost += 1
-        elif (lab, row["file"], row["line"], row["change"]) in explained:
+        elif (lab, *(row[name] for name in NAMED)) in explained:
             fine += 1
         else:
             open_.append(row)
