@@ -169,7 +169,7 @@ def test_a_million_events_are_small_and_drawn_at_once(folder: Path, tmp_path: Pa
     assert len(events.read(tmp_path / "run")) == MANY and path.stat().st_size <= MOST_BYTES
     run = sources.gather([tmp_path / "run"]).runs[0]
     begun = time.process_time()
-    drawn = event_lanes.figure(run, "x")
+    drawn = event_lanes.figure(run, events.read(run.result.folder), "x")
     figure.save(drawn, tmp_path)
     assert time.process_time() - begun <= LIMIT_S
     done = tidemark("export", "run", "--to", "perfetto", cwd=tmp_path)

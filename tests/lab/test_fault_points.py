@@ -25,7 +25,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_major_fault_is_a_point_with_the_eviction_that_why_names(run: Path) -> None:
     found = events.read(run)
-    shown = fault_points.of_run(sources.gather([run]).runs[0])
+    shown = fault_points.of_run(sources.gather([run]).runs[0], found)
     times, took = shown["blocks"][0]
     counted = sum(record["majflt"] for record in sources.gather([run]).runs[0].data.exits)
     assert shown["all"] == len(times) == len(took) and 0 <= shown["all"] - counted <= 2, (
@@ -62,9 +62,9 @@ def test_many_faults_are_limited_to_the_longest_and_the_page_says_so(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = sources.gather([run]).runs[0]
-    every = fault_points.of_run(one)["blocks"][0][1]
+    every = fault_points.of_run(one, events.read(run))["blocks"][0][1]
     monkeypatch.setattr(fault_points, "MOST", 10)
-    shown = fault_points.of_run(one)
+    shown = fault_points.of_run(one, events.read(run))
     assert sorted(shown["blocks"][0][1]) == sorted(every)[-10:]
     assert f"Shown are the 10 of {len(every)} that took longest." in fault_points.reading(shown)
 
@@ -91,5 +91,7 @@ def test_click_and_enter_show_the_life_of_a_page(browser: object, run: Path, tmp
 
 def test_run_without_events_or_faults_has_no_chart(run: Path, tmp_path: Path) -> None:
     assert tidemark("run", "true", "-q", "-o", "plain", cwd=tmp_path).returncode == 0
-    assert fault_points.of_run(sources.gather([tmp_path / "plain"]).runs[0]) is None
-    assert len(events.read(run).of(Kind.FAULT))
+    plain = sources.gather([tmp_path / "plain"]).runs[0]
+    assert events.read(tmp_path / "plain") is None
+    none = events.Events(events.read(run).rows[:0], True)
+    assert fault_points.of_run(plain, none) is None and len(events.read(run).of(Kind.FAULT))

@@ -78,7 +78,7 @@ def test_questions_on_a_sweep(browser: object, pages: dict[str, Path], size: str
         assert f"most of all {last.name}, ×{last.claim.ratio:.3g} (×{last.claim.low:.3g} to" in text, "by how much"
     assert "By 10 replicates" in text and "hold together with 95 %" in text, "how sure"
     assert "best or level with the best most often: " in text, "which is best most often"
-    assert "1 of 501 runs failed" in text and "the kernel hung" in text, "did runs fail"
+    assert "1 of 501 runs have no result" in text and "the kernel hung" in text, "did runs fail"
     assert "mem 16M" in text and "swap sim:ssd" in text, "with which memory and swap"
 
 

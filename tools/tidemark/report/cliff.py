@@ -13,6 +13,7 @@ from statistics import median
 
 from tidemark.report import cells
 from tidemark.report.cells import MEMORY, PROCESSES, Cell, Panel
+from tidemark.telemetry.story import times
 
 CLIFF = 2.0
 MOST_NAMED = 4
@@ -45,11 +46,6 @@ def where(every: Sequence[float], high: Sequence[float], x: str) -> str:
     if list(high) == list(every[: len(high)]):
         return f"up to {at(high[-1])}"
     return f"at {', '.join(map(at, high))}"
-
-
-def times(ratio: float) -> str:
-    """A slowdown as text, with two digits."""
-    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
 
 
 def of_policy(policy: str, line: Sequence[tuple[float, Cell]], x: str, first: bool) -> str:

@@ -16,7 +16,6 @@ from tidemark.report.figure import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMI
 from tidemark.report.plots.runs import EVENT_LANES
 from tidemark.report.sources import Run
 from tidemark.report.text import short
-from tidemark.telemetry import events
 from tidemark.telemetry.event_tracks import REASONS, STATES
 from tidemark.telemetry.events import Account, Events, Kind, Why
 
@@ -82,10 +81,9 @@ def evictions(found: Events, edges: np.ndarray) -> dict[Why, np.ndarray]:
     return {why: count for why, count in counts.items() if count.any()}
 
 
-def figure(run: Run, stem: str) -> Figure | None:
-    """The figure of a run; None if it has no events. Raises LabError if they cannot be read."""
-    found = events.read(run.result.folder)
-    if found is None or not len(found):
+def figure(run: Run, found: Events, stem: str) -> Figure | None:
+    """The figure of a run and its events; None if there are none."""
+    if not len(found):
         return None
     edges = np.linspace(0, float(found.rows["ns"][-1]), INTERVALS + 1)
     of_process, of_reason = lanes(run, found, edges), evictions(found, edges)

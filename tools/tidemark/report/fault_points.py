@@ -14,7 +14,6 @@ import numpy as np
 from tidemark.report.charts import Chart, chart, series
 from tidemark.report.figure import VERMILION, Look
 from tidemark.report.sources import Run
-from tidemark.telemetry import events
 from tidemark.telemetry.event_tracks import REASONS
 from tidemark.telemetry.events import MAJOR, SWAP, Events, Kind
 
@@ -81,11 +80,8 @@ def reading(points: Chart) -> str:
     return "Click on a point, or move to it with the arrows and press Enter, to see the life of its page." + left
 
 
-def of_run(run: Run) -> Chart | None:
-    """The chart of a run; None without events or without major faults. Raises LabError if the events cannot be read."""
-    found = events.read(run.result.folder)
-    if found is None:
-        return None
+def of_run(run: Run, found: Events) -> Chart | None:
+    """The chart of a run and its events; None without major faults."""
     begins, ends = major(found)
     if not len(begins):
         return None

@@ -281,9 +281,10 @@ class Parts:
             pictures = self.save([frames.figure(run, found, stem)], charted=True)
             image = frames.png(run, found), frames.chart(run, found)
             blocks.append(Block(FRAMES.question, pictures[0].caption, figures=pictures, image=image))
-        if lanes := event_lanes.figure(run, stem):
+        recorded = events.read(run.result.folder)
+        if recorded and (lanes := event_lanes.figure(run, recorded, stem)):
             blocks.append(Block(EVENT_LANES.question, lanes.caption, figures=self.save([lanes])))
-        if points := fault_points.of_run(run):
+        if recorded and (points := fault_points.of_run(run, recorded)):
             blocks.append(Block("What did each major fault cost?", fault_points.reading(points), [points], wide=True))
         if len(runs) == 1:
             blocks += self.shared(runs)
@@ -327,9 +328,7 @@ def facts_of(sources: Sources) -> str:
         some = [cell.factors for cell in experiments.usable(sources.cells)]
         same = {name: value for name, value in (some[0] if some else {}).items() if name not in NO_FACT}
         shown = [f"{name} {value}" for name, value in same.items() if all(one.get(name) == value for one in some)]
-        said.append(
-            f"{failed} of {len(sources.cells)} runs failed, and are left out." if failed else "All runs ended well."
-        )
+        said.append(f"{failed} of {len(sources.cells)} runs have no result." if failed else "All runs ended well.")
         said += [f"All with {', '.join(shown)}."] if shown else []
     for run in sources.runs[:1] if len(sources.runs) == 1 else []:
         settings = run.result.meta.get("settings", {})

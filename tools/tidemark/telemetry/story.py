@@ -142,10 +142,14 @@ def hardest_hit(data: Telemetry) -> str:
     )
 
 
+def times(ratio: float) -> str:
+    """A slowdown as text, with two digits at least."""
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
+
+
 def slower(ratio: float) -> str:
     """A part of the verdict: how many times as long as its ideal run the run took; empty if it was not slower."""
-    times = f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
-    return f"; it took {times} times as long as with enough memory" if ratio >= 1.05 else ""
+    return f"; it took {times(ratio)} times as long as with enough memory" if ratio >= 1.05 else ""
 
 
 def sentence(data: Telemetry, ideal_s: float = 0) -> str:
