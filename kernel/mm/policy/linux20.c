@@ -24,10 +24,12 @@
  * many processes swap_out tries; here the scan's budget limits the pages looked at. In Linux the
  * end of a walk also counts as one of swap_cnt. Here shrink_mmap's clock is in order of insertion,
  * in Linux in order of frames. In Linux a page that has become dirty since it was read from the
- * swap area counts as used at the first look. The policy interface does not say at which address a
- * file is mapped: pages of files follow the others. A shared page belongs to the process that
- * faulted it in. At priority 0, when the budget is spent, the page with the lowest age among those
- * looked at is evicted.
+ * swap area counts as used at the first look. Linux 2.0 frees a page when it has been written, used
+ * or not: its swap cache only records which pages have an unchanged copy. Here a use during the
+ * write rescues the page. The policy interface does not say at which address a file is mapped:
+ * pages of files follow the others. A shared page belongs to the process that faulted it in. At
+ * priority 0, when the budget is spent, the page with the lowest age among those looked at is
+ * evicted.
  *
  * Linux 2.0.39, mm/vmscan.c (swap_out), mm/filemap.c (shrink_mmap), include/linux/swapctl.h. S.
  * Jiang and X. Zhang, "TPF: a dynamic system thrashing protection facility", Software: Practice and

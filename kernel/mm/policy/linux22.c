@@ -21,12 +21,12 @@
  * insertion, in Linux in order of frames.
  *
  * Differences from Linux. In Linux a page that swap_out unmaps stays in the swap cache until
- * shrink_mmap finds it there, and a use can rescue it; here the page is evicted at once. In Linux
- * the priority limits the number of processes tried; here the scan's budget limits the number of
- * pages. The policy interface does not say at which address a file is mapped: pages of files follow
- * the others, in order of the file. A page that several processes share belongs to the process that
- * faulted it in. At priority 0, when the budget is spent, the first page that was passed because of
- * a use is evicted.
+ * shrink_mmap finds it there, and a use can rescue it; here only a use while it is being written
+ * can. In Linux the priority limits the number of processes tried; here the scan's budget limits
+ * the number of pages. The policy interface does not say at which address a file is mapped: pages
+ * of files follow the others, in order of the file. A page that several processes share belongs to
+ * the process that faulted it in. At priority 0, when the budget is spent, the first page that was
+ * passed because of a use is evicted.
  *
  * Linux 2.2.14, mm/vmscan.c (swap_out) and mm/filemap.c (shrink_mmap). S. Jiang and X. Zhang, "TPF:
  * a dynamic system thrashing protection facility", Software: Practice and Experience 32(3), 2002,
