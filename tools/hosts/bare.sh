@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# tools/hosts/bare.sh RELEASE FOLDER: makes a bare Debian in a folder: make, git, sudo, and what debootstrap installs. It has
-# an ordinary user, student, who may use sudo, and the settings through which this machine reaches its packages:
-# certificates, host names, and settings of apt, pip and npm.
+# tools/hosts/bare.sh RELEASE FOLDER [ARCHITECTURE]: makes a bare Debian in a folder: make, git, sudo, and what debootstrap
+# installs. It has an ordinary user, student, who may use sudo, and the settings through which this machine reaches its packages:
+# certificates, host names, and settings of apt, pip and npm. ARCHITECTURE, by default this machine's, can be arm64 where the
+# kernel runs such programs with qemu-user.
 
 set -eu
 release=$1 place=$2
@@ -31,7 +32,7 @@ add_student() {
 	chroot "$place" chown -R student: /home/student
 }
 
-debootstrap --variant=minbase --include=make,git,sudo,ca-certificates "$release" "$place" "$(mirror)"
+debootstrap --arch="${3:-$(dpkg --print-architecture)}" --variant=minbase --include=make,git,sudo,ca-certificates "$release" "$place" "$(mirror)"
 carry_settings
 chroot "$place" update-ca-certificates
 add_student

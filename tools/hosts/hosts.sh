@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tools/hosts/hosts.sh [NAME...]: runs README's two commands on fresh machines, and collects the points of all solutions there.
 #
-# First comes this machine with busybox's tools (busybox.sh), from a new clone to the prompt with zig and with clang; and with a
-# wheel in an empty virtual environment (wheel.sh).
+# First comes this machine with busybox's tools (busybox.sh), from a new clone to the prompt with zig and with clang; with a wheel in
+# an empty virtual environment (wheel.sh); with the programs of a Debian for arm64 (arm64.sh); and with each compiler (compilers.sh).
 #
 # Each machine of the table below is a Debian in a folder (bare.sh), entered like a disk of its own (enter.sh). The last commit is
 # cloned there, and visit.sh does the rest. The table covers every pair of values of any two of the five properties, so six
@@ -64,11 +64,11 @@ carried() {
 }
 
 bare() {
-	local place=$hosts/bare-$1
+	local place=$hosts/bare-$1${2:+-$2}
 	[ ! -f "$place.made" ] || return 0
-	echo "  debootstrap $1 ..."
+	echo "  debootstrap $* ..."
 	rm -rf --one-file-system "$place"
-	tools/hosts/bare.sh "$1" "$place" >"$place.log" 2>&1 || fail "  a bare Debian $1 could not be made: $place.log says why"
+	tools/hosts/bare.sh "$1" "$place" ${2:+"$2"} >"$place.log" 2>&1 || fail "  a bare Debian $1 could not be made: $place.log says why"
 	touch "$place.made"
 }
 
@@ -136,12 +136,16 @@ plain() {
 	fi
 }
 
+arm64() { bare bookworm arm64 && tools/hosts/arm64.sh "$hosts/bare-bookworm-arm64"; }
+
 check_this_machine
 trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command continues."; exit 130' INT TERM HUP
 failed=0 number=0 count=$(table | wc -l) chosen=" $* "
 plain busybox-zig "with busybox's tools and zig, neither apt nor bash" tools/hosts/busybox.sh zig
 plain busybox-clang "with busybox's tools and clang, neither apt nor bash" tools/hosts/busybox.sh clang
 plain wheel 'with a wheel, no tree and no network' tools/hosts/wheel.sh
+plain arm64 'with the programs of a Debian 12 for arm64' arm64
+plain compilers 'with gcc, clang and zig' tools/hosts/compilers.sh
 while read -r -u 4 name properties; do
 	number=$((number + 1))
 	[ "$chosen" = '  ' ] || [[ $chosen == *" $name "* ]] || continue
@@ -152,5 +156,5 @@ while read -r -u 4 name properties; do
 	printf '%d of %d, about %d min to go: ' $number "$count" "$(estimate)"
 	machine "$name" $properties || failed=$((failed + 1))
 done 4< <(table)
-[ $failed = 0 ] || fail "$failed of $((count + 3)) machines failed; the same command tries those again."
+[ $failed = 0 ] || fail "$failed of $((count + 5)) machines failed; the same command tries those again."
 [ "$chosen" != '  ' ] || compare
