@@ -25,8 +25,8 @@ struct ext2_fs {
 	u32 nr_errors; /* found since then */
 	u32 flushes_begun,
 		flushed; /* numbers of flushes: the last one begun, the last one that succeeded */
-	struct list_head kept;      /* unflushed.c: copies of bitmaps from before a freeing */
-	u32 named_before; /* link.c: the first flush with all additional names of files */
+	struct list_head kept; /* order.c: copies of bitmaps from before a freeing */
+	u32 named_before; /* the first flush with all additional names of files */
 	u32 freed_before; /* the first flush with all that was freed */
 	bool not_kept;    /* out of memory for a copy */
 	u32 table_window; /* inode.c: pages of a table last read together */
@@ -94,7 +94,24 @@ u32 ext2_bits_find(const void *map, u32 from, u32 end);
 /* Returns the first of `count` zero bits at a multiple of count (8, 64) in [from, end), or end. */
 u32 ext2_bits_find_run(const void *map, u32 from, u32 end, u32 count);
 
-/* unflushed.c: what was freed since the last flush. Caller holds fs->lock, except for the flush. */
+/* order.c: what must be on the medium before what. Functions that return int return 0 or -EIO, and
+ * may sleep. */
+/* Writes all currently dirty metadata to the medium. */
+int ext2_flush(struct super_block *sb);
+/* Call when all of a new inode is in memory, before its name is entered. */
+int ext2_before_name(struct inode *inode);
+/* Call after a name was entered: a new inode's first one, or one more. */
+void ext2_named(struct inode *inode);
+/* Call before a name of a file that is not a directory is removed; nlink still counts it. */
+int ext2_before_unname(struct inode *inode);
+/* Call when a renamed file has its new name in memory, before the old one is removed. entered: the disk
+ * sector with the whole new name, 0: more than one, or the name was another file's; removed: the sector
+ * that the removal changes. If it fails, the caller removes the new name again. */
+int ext2_before_move(struct super_block *sb, u32 entered, u32 removed);
+
+/* Freeing and allocating. Caller holds fs->lock. */
+/* Call after blocks of a file were freed: inode->blocks and the slots are up to date. */
+void ext2_blocks_freed(struct inode *inode);
 /* Call before clearing bits of a bitmap. May sleep. */
 void ext2_keep(struct ext2_fs *fs, const struct buf *map);
 /* Returns the bitmap to allocate from: blocks freed since the last flush are not free in it. Valid
@@ -102,13 +119,12 @@ void ext2_keep(struct ext2_fs *fs, const struct buf *map);
 const void *ext2_kept(const struct ext2_fs *fs, const struct buf *map);
 /* Marks allocated bits. */
 void ext2_take(struct ext2_fs *fs, struct buf *map, u32 bit, u32 count);
-/* Call before an allocation. Returns 0 or -EIO. May sleep. */
+/* Call before an allocation. */
 int ext2_flush_kept(struct ext2_fs *fs);
 /* Call if nothing else is free. Returns 0 if more may be free now, -ENOSPC or -EIO. May sleep. */
 int ext2_give_kept(struct ext2_fs *fs);
+/* Call before the file system's private part is freed. */
 void ext2_kept_drop(struct ext2_fs *fs);
-/* Writes all currently dirty metadata to the medium. Returns 0 or -EIO. May sleep. */
-int ext2_flush(struct super_block *sb);
 
 /* balloc.c and ialloc.c: may sleep. Caller holds fs->lock. */
 /* Allocates up to *count consecutive blocks, at goal or near it. Returns 0, -ENOSPC or -EIO. alone:

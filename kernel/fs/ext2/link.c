@@ -1,13 +1,9 @@
 /*
  * Adding, removing and moving names: link, unlink, rename.
  *
- * A renamed file has two names for a moment. But on the disk, where blocks are written in any
- * order, it could have none: the block of the old name is written, and the power is cut. So the new
- * name is written before the old one is removed, unless one sector contains both changes. The same
- * applies to removing a name after link gave the file another one, without a flush in between. And
- * a name taken from another file refers to the new file on the disk before the other file is freed,
- * so after a power cut it refers to one of the two. For this ext2_flush writes everything that is
- * dirty.
+ * A renamed file has two names for a moment: the new one is entered first, then the old one is
+ * removed. What must be on the disk in between, order.c decides. If it fails, the new name is
+ * undone, for which all blocks that a rename changes are held in memory.
  */
 #include "ext2.h"
 
@@ -24,7 +20,7 @@ int ext2_link(struct inode *dir, const struct path_name *name, struct inode *ino
 		inode->nlink--;
 	} else {
 		buf_put(&slot.buf);
-		ext2_fs(dir->sb)->named_before = ext2_fs(dir->sb)->flushes_begun + 1;
+		ext2_named(inode);
 	}
 	inode_mark_dirty(inode);
 	return err;
@@ -86,13 +82,11 @@ static int unlink_dir(struct inode *dir, const struct path_name *name, struct in
 
 int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *inode)
 {
-	const struct ext2_fs *fs = ext2_fs(dir->sb);
-	int err = 0;
+	int err;
 
 	if (ext2_kind(inode) == S_IFDIR)
 		return unlink_dir(dir, name, inode);
-	if (inode->nlink > 1 && fs->named_before > fs->flushed)
-		err = ext2_flush(dir->sb);
+	err = ext2_before_unname(inode);
 	if (!err)
 		err = name_remove(dir, name, inode);
 	if (!err)
@@ -168,13 +162,12 @@ static void change_parent(struct renaming *r, struct inode *from, struct inode *
 /* Removes the old name once the new one is safe on the disk. If that fails, undoes everything. */
 static int move(struct renaming *r)
 {
-	int err = 0;
+	int err;
 
 	if (r->replaced)
 		ext2_point(r->to, &r->new, r->inode);
 	change_parent(r, r->from, r->to);
-	if (ext2_removal_sector(&r->old) != r->new.sector)
-		err = ext2_flush(r->from->sb);
+	err = ext2_before_move(r->from->sb, r->new.sector, ext2_removal_sector(&r->old));
 	if (!err) {
 		ext2_remove(r->from, &r->old);
 		return 0;

@@ -56,7 +56,7 @@ static int furnish(struct inode *dir, struct inode *inode, const char *target)
 	} else if (ext2_kind(inode) == S_IFLNK) {
 		err = ext2_symlink(inode, target);
 	}
-	return err ? err : ext2_write_inode(inode);
+	return err ? err : ext2_before_name(inode);
 }
 
 static int create(struct inode *dir, const struct path_name *name, u32 mode, u32 rdev,
@@ -80,11 +80,14 @@ static int create(struct inode *dir, const struct path_name *name, u32 mode, u32
 	if (err) {
 		(*inode)->nlink = 0; /* frees it again */
 		inode_put(*inode);
-	} else if (is_dir) {
+		return err;
+	}
+	ext2_named(*inode);
+	if (is_dir) {
 		dir->nlink++;
 		inode_mark_dirty(dir);
 	}
-	return err;
+	return 0;
 }
 
 const struct inode_operations ext2_dir_ops = {

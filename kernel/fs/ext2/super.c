@@ -40,9 +40,9 @@
  *
  *   - a new inode and a new directory's first block are in memory before the entry that names them,
  *     so no sync writes a name without its object;
- *   - an additional name is on the disk before an older one is removed (link.c), so no power cut leaves
+ *   - an additional name is on the disk before an older one is removed (order.c), so no power cut leaves
  *     a file without any name; likewise before the file that had the name is freed;
- *   - freed blocks and inodes are not reused before the disk has recorded the freeing (unflushed.c);
+ *   - freed blocks and inodes are not reused before the disk has recorded the freeing (order.c);
  *   - a change of a directory lies in one sector (dir.c), so that no chain of names breaks;
  *   - the disk is marked as in use before anything changes, and as clean after all else was written.
  *

@@ -101,16 +101,6 @@ static int cut_tree(struct cut *c, u64 first)
 	return err;
 }
 
-/* Writes the shortened inode into its block, so that the next flush includes it. */
-static void write_cut(struct cut *c)
-{
-	if (c->freed)
-		c->fs->freed_before = c->fs->flushes_begun + 1;
-	if (c->freed && !ext2_write_inode(c->inode))
-		return;
-	inode_mark_dirty(c->inode);
-}
-
 int ext2_cut(struct inode *inode, u64 size)
 {
 	struct super_block *sb = inode->sb;
@@ -128,7 +118,10 @@ int ext2_cut(struct inode *inode, u64 size)
 	inode->blocks -= MIN(inode->blocks, sectors);
 	ext2_info(inode)->goal = 0;
 	ext2_info(inode)->cuts++;
-	write_cut(&c);
+	if (c.freed)
+		ext2_blocks_freed(inode);
+	else
+		inode_mark_dirty(inode);
 	sb->freeing = false;
 	mutex_unlock(&fs->lock);
 	if (err == -EIO || last == -EIO)
