@@ -63,3 +63,25 @@ def test_further_name_is_safe_before_the_first_one_goes(tmp_path: Path, case: in
     made = ["mkdir /d", "create /d/a", "write /d/a 0 5000 1", "sync"]
     left = names_left(tmp_path, "1024", [*made, "link /d/a /b", "drop", "unlink /d/a"], case)
     assert left & {"/d/a", "/b"}
+
+
+@pytest.mark.parametrize("case", soak_but(range(60), 3, 27))
+def test_growing_file_never_points_to_former_data(tmp_path: Path, case: int) -> None:
+    """The file's first block of addresses is a block that had another file's data: read as addresses, they are wrong,
+    and e2fsck clears a file with many wrong addresses."""
+    left = [
+        "create /a",
+        "write /a 0 3000 1",
+        "create /c",
+        "write /c 0 40000 1",
+        "sync",
+        "unlink /a",
+        "unlink /c",
+        "sync",
+    ]
+    kept = ["create /b", "write /b 0 6000 2", "fsync /b"]
+    grown = ["write /b 6000 30000 3", f"cut {case % 12} {case}", "fsync /b"]
+    image = ext2.make(tmp_path / "image", "1M", "-b", "1024", "-N", "128")
+    ext2.run(image, [*left, *kept, *grown])
+    found = left_on(image, tmp_path / "found").get("/b")
+    assert found and found[:6000] == ext2.written(6000, 2)

@@ -38,6 +38,7 @@ struct ext2_fs {
 struct ext2_info {
 	struct ext2_inode raw; /* slots, flags and all else without a field in inode */
 	u32 goal;  /* where the file's next block should be; 0: unknown */
+	u32 named_in; /* order.c: the first flush with the name of a new inode; 0: an old inode */
 	u32 cuts;  /* number of times that blocks were freed */
 	u32 cursor; /* directory: last cursor of iterate; an entry or a block begins there */
 };
@@ -100,6 +101,9 @@ u32 ext2_bits_find_run(const void *map, u32 from, u32 end, u32 count);
 int ext2_flush(struct super_block *sb);
 /* Call when all of a new inode is in memory, before its name is entered. */
 int ext2_before_name(struct inode *inode);
+/* Call when new blocks of addresses are filled, before the file refers to them. Caller holds
+ * fs->lock. */
+int ext2_before_addresses(struct inode *inode);
 /* Call after a name was entered: a new inode's first one, or one more. */
 void ext2_named(struct inode *inode);
 /* Call before a name of a file that is not a directory is removed; nlink still counts it. */

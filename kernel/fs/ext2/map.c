@@ -13,8 +13,9 @@
  *	slot 14 -> ... -> ... -> block of addresses -> data
  *
  * A new block is first taken from the bitmap, with all missing blocks of addresses on the path to
- * it. Those are filled from the bottom, and finally the one empty slot is set. If anything fails
- * before that, all blocks are freed and nothing has changed.
+ * it. Those are filled from the bottom, order.c decides whether they must be on the disk now, and
+ * finally the one empty slot is set. If anything fails before that, all blocks are freed and nothing
+ * has changed.
  *
  * Lookups need no lock. Meanwhile blocks can only be added, or removed by ext2_cut, which
  * increments a counter: if that has changed, the result, or the error, may concern a block that now
@@ -267,6 +268,8 @@ static int grow(struct inode *inode, struct way *way, u32 max, struct extent *ex
 	if (err)
 		return err;
 	err = fill_addresses(inode, way, &new);
+	if (!err && new.nr)
+		err = ext2_before_addresses(inode);
 	if (err) {
 		give_back(fs, &new);
 		return err;

@@ -15,7 +15,11 @@
  *   1. Never point to an object before it is initialised. An entry names an inode, so the inode is
  *      in its block, in memory, before the entry is: then no flush covers the entry alone
  *      (ext2_before_name). This needs no flush. If the power fails within the next flush, e2fsck
- *      may find the entry alone and removes it: that name was not promised yet.
+ *      may find the entry alone and removes it: that name was not promised yet. But a file that
+ *      grows may have been promised. If its inode points to a new block of addresses, and the
+ *      medium has that block's former content, which may be data, then e2fsck finds many wrong
+ *      addresses and clears the inode. So the block of addresses is flushed first, unless the file
+ *      is so new that no flush has covered its name (ext2_before_addresses).
  *   2. Never reuse a resource before all pointers to it are gone from the medium. Suppose that a file is
  *      truncated, another file gets its blocks, and its data are written at once; then the power
  *      fails. On the medium both files now have these blocks, and the first file's blocks hold the
@@ -151,7 +155,15 @@ void ext2_blocks_freed(struct inode *inode)
 /* lab: names */
 int ext2_before_name(struct inode *inode)
 {
+	ext2_info(inode)->named_in = ext2_fs(inode->sb)->flushes_begun + 1;
 	return ext2_write_inode(inode);
+}
+
+int ext2_before_addresses(struct inode *inode)
+{
+	bool is_promised = ext2_fs(inode->sb)->flushed >= ext2_info(inode)->named_in;
+
+	return is_promised ? ext2_flush(inode->sb) : 0;
 }
 
 void ext2_named(struct inode *inode)

@@ -40,6 +40,7 @@
  *
  *   - a new inode and a new directory's first block are in memory before the entry that names them,
  *     so no sync writes a name without its object;
+ *   - a new block of addresses is on the disk before a file refers to it that may be there (order.c);
  *   - an additional name is on the disk before an older one is removed (order.c), so no power cut leaves
  *     a file without any name; likewise before the file that had the name is freed;
  *   - freed blocks and inodes are not reused before the disk has recorded the freeing (order.c);
