@@ -35,6 +35,7 @@ NUMBERS = {
     "thrashing": 7,
     "follow": 8,
     "hunt": 9,
+    "crash": 10,
 }
 
 

@@ -13,6 +13,7 @@ from ext2_promises import Promises, left_on
 from ext2_scripts import SEED
 from guest import Result, boot
 from progress import Tried
+from tidemark.grade.judge.promises import Lost
 from tidemark.machine import qemu
 
 SECTOR = 512
@@ -168,7 +169,7 @@ def try_cut(work: Mix | Log, folder: Path, n: int, kind: str, mem: str, seed: in
     try:
         found = left_on(image, folder / "found")
         nr = work.judge(result.console, found)
-    except AssertionError as error:
+    except (AssertionError, Lost) as error:
         raise AssertionError(f"{result.command}\n{error}") from None
     if read:
         read_by_kernel(image, found)

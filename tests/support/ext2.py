@@ -7,13 +7,14 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
+from tidemark.grade.judge.promises import written as written
 from tidemark.machine import disk, qemu
+from tidemark.machine import ext2 as images
+from tidemark.machine.ext2 import make as make
 
 PROGRAM = qemu.ROOT / "build/host/ext2"
-PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 PIECE = 1024
 
 Shape = dict[str, tuple[str, int, bytes | None]]
@@ -23,26 +24,9 @@ def tool(name: str, *words: str | Path, ok: tuple[int, ...] = (0,), born: bool =
     """Runs a program of e2fsprogs on a text and returns its output; its exit status must be in `ok`.
 
     born: the program's clock shows the start of the guest's clock, so that equal commands make equal images."""
-    program = shutil.which(name, path=PATH)
-    assert program, f"{name} is missing: install the package e2fsprogs"
-    done = subprocess.run(
-        [program, *map(str, words)],
-        input=text.encode(),
-        capture_output=True,
-        timeout=60,
-        env={**os.environ, "E2FSPROGS_FAKE_TIME": disk.BORN} if born else None,
-    )
-    text = (done.stdout + done.stderr).decode(errors="replace")
-    assert done.returncode in ok, f"{name} {' '.join(map(str, words))}: {done.returncode}\n{text}"
-    return text
-
-
-def make(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
-    """Makes an image with mke2fs; size as for mke2fs ("4M"), content: a folder of files to copy into it."""
-    inside = ["-d", str(content)] if content else []
-    fixed = ["-U", disk.UUID, "-E", f"hash_seed={disk.UUID}"]
-    tool("mke2fs", "-q", "-F", "-t", "ext2", *fixed, *options, *inside, path, size, born=True)
-    return path
+    status, said = images.run(name, *words, born=born, text=text)
+    assert status in ok, f"{name} {' '.join(map(str, words))}: {status}\n{said}"
+    return said
 
 
 def make_old(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
@@ -83,16 +67,6 @@ def run(image: Path, script: list[str], *options: str) -> tuple[list[str], str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines(), done.stderr
-
-
-@cache
-def row(first: int) -> bytes:
-    return bytes((first + i * 7) % 256 for i in range(256))
-
-
-def written(length: int, seed: int) -> bytes:
-    """The bytes of a script's `write`: byte number i is seed + i * 7 + i / 256."""
-    return b"".join(row((seed + i) % 256) for i in range(-(-length // 256)))[:length]
 
 
 def checksum(content: bytes) -> int:

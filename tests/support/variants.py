@@ -33,7 +33,14 @@ def apart(source: str) -> str:
     return FUNCTION.sub("static __attribute__((noinline)) ", source)
 
 
-FORMS = {"buddy": (inline, apart), "fair": (inline, apart), "token": (inline, apart), "ws": (inline,), "anon": (apart,)}
+FORMS = {
+    "buddy": (inline, apart),
+    "fair": (inline, apart),
+    "token": (inline, apart),
+    "ws": (inline,),
+    "anon": (apart,),
+    "order": (apart,),
+}
 CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
     "buddy_oldest_first": (("list_add(&page->lru", "list_add_tail(&page->lru"),),
     "buddy_upper_half": (

@@ -135,17 +135,18 @@ static uint32_t files_border(void)
 	return files / PAGE_SIZE < NR_FRAMES ? files / PAGE_SIZE : NR_FRAMES;
 }
 
-/* At copy_page(to, from) and copy_sectors(to, from, n): the kernel passes the first arguments in eax and
- * edx. */
+/* At copy_page(to, from) and copy_sectors(to, from, n): the kernel passes the arguments in eax, edx and
+ * ecx. data: copy_sectors. */
 static void on_copy(unsigned int cpu, void *data)
 {
 	uint32_t border = region_border(), of_files = files_border();
 	uint32_t to = physical_page(read_register(EAX)), from = physical_page(read_register(EDX));
 
 	(void)cpu;
-	(void)data;
 	if (to >= of_files) {
 		record_put(FILE_WRITE, 0, to - of_files, from);
+		disk_written((to - of_files) * PAGE_SIZE + read_register(EAX) % PAGE_SIZE,
+			     read_register(EDX), data ? read_register(ECX) : PAGE_SIZE);
 		return;
 	}
 	if (to >= border) {
@@ -229,7 +230,9 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 								      : NULL;
 
 	if (called)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS, NULL);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, called, CB_R_REGS,
+						       pc == sectors ? &sectors : NULL);
+	disk_translate(insn, pc);
 	breach_translate(insn, pc);
 	rights_translate(insn, pc);
 	flow_translate(insn, pc);
@@ -274,8 +277,8 @@ static bool option(const char *name, const char *value)
 	};
 
 	return NUMBER_OPTION(numbers, name, value) || record_option(name, value) ||
-	       region_option(name, value) || breach_option(name, value) ||
-	       rights_option(name, value) || flow_option(name, value);
+	       disk_option(name, value) || region_option(name, value) ||
+	       breach_option(name, value) || rights_option(name, value) || flow_option(name, value);
 }
 
 static void start(void)
@@ -288,11 +291,13 @@ static void start(void)
 	region_start();
 	breach_start();
 	record_start();
+	disk_start();
 }
 
 static void finish(void)
 {
 	record_end(qemu_clock_get_ns(CLOCK_VIRTUAL));
+	disk_end();
 }
 
 const struct mode evidence_mode = {

@@ -9,9 +9,9 @@ build/host/ext2: $(EXT2_OBJ)
 	$Q$(HOST_CC) $(HOST_FLAGS) -o $@ $^ $(HOST_LD)
 
 # Programs that tests run in the kernel: for ext2, for failures, and for system calls that no program of user/ makes.
-TEST_PROGRAMS := ext2/fsops.c ext2/rough.c ext2/gone.c ext2/raw.c ext2/direct.c fail/nth.c fail/calls hostile $(patsubst tests/kernel/%,%,$(wildcard tests/kernel/rare/*.c)) storm
+TEST_PROGRAMS := ext2/rough.c ext2/gone.c ext2/raw.c ext2/direct.c fail/nth.c fail/calls hostile $(patsubst tests/kernel/%,%,$(wildcard tests/kernel/rare/*.c)) storm
 $(foreach p,$(TEST_PROGRAMS),$(eval $(call user_program,tests/kernel/$p)))
-EXT2_TESTS := build/host/ext2 $(patsubst %,build/user/%,$(basename $(notdir $(TEST_PROGRAMS))))
+EXT2_TESTS := build/host/ext2 build/user/fsops $(patsubst %,build/user/%,$(basename $(notdir $(TEST_PROGRAMS))))
 -include $(patsubst %.o,%.d,$(foreach p,$(TEST_PROGRAMS),$(call user_objects,tests/kernel/$p)))
 
 # A program with a dynamic linker and a library of their own, which a disk has in /mnt.

@@ -2,6 +2,7 @@
  * Shared by the files of mode=evidence, from the bottom to the top: a file uses only those before it.
  *
  *	record.c   the file of records
+ *	disk.c     what is written to the disk for files
  *	regions.c  what lies at an address: the student's code, the kernel's image, struct pages
  *	rights.c   which memory the student's code may access and pass to the kernel
  *	breach.c   forbidden accesses to memory
@@ -33,7 +34,8 @@ enum kind {
 	FILE_WRITE,
 	KILLED,
 	TABLES,
-	FLUSH
+	FLUSH,
+	REQUEST
 };
 
 /* The rules that can be broken; tidemark.grade.witness.evidence has the messages. */
@@ -97,6 +99,15 @@ extern struct run {
 	uint32_t page;
 	enum kind kind; /* of the first */
 } record_run;
+
+/* disk.c */
+bool disk_option(const char *name, const char *value);
+void disk_start(void);
+void disk_translate(struct qemu_plugin_insn *insn, uint64_t pc);
+/* Bytes of a page, at address @from, are written to the disk for files at byte @to. */
+void disk_written(uint32_t to, uint32_t from, uint32_t size);
+/* Closes the file. */
+void disk_end(void);
 
 /* regions.c */
 bool region_option(const char *name, const char *value);

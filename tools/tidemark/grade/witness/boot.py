@@ -25,7 +25,7 @@ from tidemark.machine import plugin, qemu
 
 MAX_RECORDS = 1 << 24  # of tools/plugin/evidence/record.c
 GUESTS_FAULT = 72  # the plugin's exit status for QEMU if nothing can be recorded any more
-MEMORY, EVIDENCE = "memory", "evidence"
+MEMORY, EVIDENCE, WRITES = "memory", "evidence", "writes"
 WENT_WRONG = (qemu.FAILED, qemu.PANICKED, qemu.HUNG)
 LIMIT_S, WALL_LIMIT_S = 300, 3000  # processor time and wall clock: last resorts, long after the budget
 
@@ -39,7 +39,8 @@ class Run:
 
     `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
     recorded; with NO_REFS neither they nor program pages that the student's code touches are known. `disk`:
-    an image for a modelled disk, sda, which the run does not change. `tables`: page tables are counted. `budget`: the
+    an image for a modelled disk, sda, of the kind `disk_kind`, which the run does not change; `writes`: all writes and
+    flushes of a disk with a cache are recorded. `tables`: page tables are counted. `budget`: the
     number of instructions, of kernel and programs, after which the run is ended.
     """
 
@@ -53,6 +54,8 @@ class Run:
     refs: int = EACH_KIND
     tables: bool = False
     disk: Path | None = None
+    disk_kind: str = qemu.Settings.disk_kind
+    writes: bool = False
     budget: int = 2_000_000_000
     seed: str | int = ""
 
@@ -61,7 +64,7 @@ class Run:
 class Boot:
     """How a run ended: `reason` in a line, `console` for display only, and the evidence recorded from outside.
     `went_wrong`: by the guest's own account. `left`: the files of the run until its test is judged, if they may be
-    wanted."""
+    wanted. `writes`: what was written to the disk, as tools/plugin/evidence/disk.c describes it."""
 
     outcome: Outcome
     reason: str
@@ -69,6 +72,7 @@ class Boot:
     evidence: Evidence
     went_wrong: bool = False
     left: to_debug.Left | None = None
+    writes: bytes = b""
 
 
 def ending(code: int, status: int, said: str, seen: Evidence) -> tuple[Outcome, str]:
@@ -115,7 +119,7 @@ def lay_image(workspace: Workspace, folder: Path, files: Mapping[str, bytes]) ->
     shutil.copyfile(workspace.tree / qemu.KERNEL, folder / qemu.KERNEL)
     archive = (workspace.tree / qemu.INITRD).read_bytes()
     archive = archive[: archive.rindex(b"070701", 0, archive.rindex(b"TRAILER!!!"))]
-    members = {name: mkinitramfs.Entry(0o100644, data) for name, data in files.items()}
+    members = {name: mkinitramfs.Entry(0o100755, data) for name, data in files.items()}
     (folder / qemu.INITRD).write_bytes(archive + mkinitramfs.archive(members))
 
 
@@ -134,6 +138,7 @@ def settings_of(run: Run, folder: Path, options: Mapping[str, str], box: Sandbox
         image=folder,
         prefix=tuple(box.prefix(folder, [folder], LIMIT_S)),
         disk=str(run.disk or ""),
+        disk_kind=run.disk_kind,
         disk_kept=False,
         memory=str(folder / MEMORY) if run.disk else "",
         telemetry=str(folder / "telemetry") if told else "",
@@ -173,6 +178,7 @@ def observed(workspace: Workspace, run: Run, folder: Path, told: bool, look: Cal
         "refs": str(run.refs),
         "tables": str(int(run.tables)),
         "budget": str(run.budget),
+        **({"writes": str(folder / WRITES)} if run.writes else {}),
         **kernel.options,
     }
     with log.open("wb") as messages:
@@ -183,4 +189,5 @@ def observed(workspace: Workspace, run: Run, folder: Path, told: bool, look: Cal
     outcome, reason = ending(code, status, "".join(said), seen)
     text = console.read_text("ascii", "replace").replace("\r", "")
     left = to_debug.Left(settings, console, code, reason)
-    return Boot(outcome, reason, text, seen, code in WENT_WRONG, left)
+    written = (folder / WRITES).read_bytes() if run.writes and (folder / WRITES).exists() else b""
+    return Boot(outcome, reason, text, seen, code in WENT_WRONG, left, written)

@@ -125,6 +125,7 @@ def addresses(kernel: Elf) -> dict[str, int]:
             "flush_page": there["tlb_flush_page"],
             "flush_all": there["tlb_flush_all"],
             "violation": there["world_violation"],
+            "request": there["powercut_before"],
         }
     except KeyError as missing:
         raise LabError(f"{kernel.path} has no {missing}, which the plugin needs", BAD_INPUT) from None

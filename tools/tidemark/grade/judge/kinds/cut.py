@@ -1,0 +1,200 @@
+"""Kind `cut`: the power fails at every write and every flush of a program, and what was synced must be on the disk.
+
+The program does some steps on a small disk. All that the kernel writes is recorded, once, and what is on the medium
+after a cut at each request is computed from that (tidemark.grade.judge.media), with several draws of what the disk's
+cache loses. e2fsck repairs each medium, and then the names and the bytes that were synced must be there
+(tidemark.grade.judge.promises). Options:
+
+    steps      the steps, one per line; or `random`, their number, and `seed`
+    size       of the disk, as for mke2fs ("256K"); its blocks have 1 KiB
+    inodes     of the disk (32)
+    draws      cuts at each request (6): cut_seed=1 and so on
+    cmdline    more words on the kernel's command line
+    times      of flushes, as in tidemark.grade.judge.budget; without it only right or wrong
+    hint       a hint for students who flush too often
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.grade.judge import budget, media, promises
+from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.boot import EITHER_KIND, Boot
+from tidemark.grade.witness.machine import Machine, trouble
+from tidemark.machine import ext2
+
+PROGRAM = "build/user/fsops"
+SIZE, INODES, DRAWS = "256K", 32, 6
+CACHE = 1 << 20  # of the disk; larger than a test's disk
+MARKS = 0x70000  # the first page that the program marks
+LIMIT_S, BUDGET = 120, 1_000_000_000
+STEPS_SHOWN = 8
+# Repairs each image in a folder, in memory, and prints e2fsck's status for it.
+REPAIR = """
+t=$(mktemp) || exit
+for image in "$1"/*; do
+	cat "$image" >"$t" && {check} -fy "$t" >/dev/null 2>&1
+	echo "$image $?"
+	cat "$t" >"$image"
+done
+"""
+
+
+def history_of(test: Test) -> promises.History:
+    """The steps of a test. Raises LabError if they cannot be done."""
+    if ("steps" in test.options) == ("random" in test.options):
+        raise LabError(f"{test.title}: it needs steps or random", BAD_INPUT)
+    if "random" in test.options:
+        made = promises.Random(int(test.options.get("seed", 1)))
+        made.run(int(test.options["random"]))
+        return made
+    history = promises.History()
+    for line in str(test.options["steps"]).strip().splitlines():
+        try:
+            history.perform(line)
+        except (KeyError, ValueError, TypeError):
+            raise LabError(f"{test.title}: the step {line!r} cannot be done", BAD_INPUT) from None
+    return history
+
+
+def disk_of(test: Test) -> bytes:
+    """The disk before the run."""
+    size, inodes = str(test.options.get("size", SIZE)), str(test.options.get("inodes", INODES))
+    with tempfile.TemporaryDirectory(prefix="tidemark-disk-") as folder:
+        return ext2.make(Path(folder, "image"), size, "-b", "1024", "-N", inodes).read_bytes()
+
+
+def ran(test: Test, machine: Machine, disk: bytes, history: promises.History) -> Boot:
+    """The run of the steps, with its writes recorded."""
+    path = machine.scratch / f"disk-{hashlib.sha256(test.title.encode()).hexdigest()[:16]}"
+    path.write_bytes(disk)
+    script = "".join(f"{line}\n" for line in history.script).encode()
+    try:
+        return machine.boot(
+            f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; /fsops /mnt /script {MARKS << 12:#x}; umount /mnt",
+            files={"fsops": (machine.release / PROGRAM).read_bytes(), "script": script},
+            disk=path,
+            disk_kind=f"sim:ram,cache={CACHE >> 10}K",
+            refs=EITHER_KIND,
+            writes=True,
+            budget=BUDGET,
+            cmdline=f"sample_ms=0 {test.options.get('cmdline', '')}".strip(),
+        )
+    finally:
+        path.unlink()
+
+
+def log_of(run: Boot, history: promises.History) -> media.Log:
+    """The log of a run. The program marks page 2n after its step n (0: the first) was answered as it must be, and page
+    2n + 1 otherwise."""
+    return media.log_of(run, range(MARKS, MARKS + 2 * len(history.script)))
+
+
+def undone(history: promises.History, log: media.Log) -> Verdict | None:
+    """The verdict on a run in which a step failed; None if all were done."""
+    for number, line in enumerate(history.script):
+        if number >= len(log.marks):
+            return wrong(f"step {number + 1}, `{line}`, was never answered")
+        if log.marks[number] != 2 * number:
+            return wrong(f"step {number + 1}, `{line}`, failed")
+    return None
+
+
+def repaired(machine: Machine, images: Sequence[bytes]) -> list[bytes | None]:
+    """The images after e2fsck, in the sandbox; None: it could not repair an image."""
+    with tempfile.TemporaryDirectory(prefix="cut-", dir=machine.scratch) as name:
+        folder = Path(name)
+        paths = [folder / f"{number:05}" for number in range(len(images))]
+        for path, image in zip(paths, images):
+            path.write_bytes(image)
+        script = REPAIR.replace("{check}", ext2.program("e2fsck"))
+        made = machine.run_on_host("sh", "-c", script, "sh", folder, writable=(folder,), limit_s=LIMIT_S)
+        status = dict(line.rsplit(" ", 1) for line in made.out.splitlines() if " " in line)
+        if made.status or len(status) < len(images):
+            raise LabError(f"e2fsck did not end: status {made.status}: {made.err.strip()[-200:]}", FAILED)
+        return [path.read_bytes() if status[str(path)] in ("0", "1") else None for path in paths]
+
+
+def shown(history: promises.History, done: int) -> list[str]:
+    """The last steps before the cut, and the one under way."""
+    first = max(0, done + 1 - STEPS_SHOWN)
+    lines = [f"    {at + 1}: {line}" for at, line in enumerate(history.script[first : done + 1], first)]
+    if done < len(history.script):
+        lines[-1] += "    (not answered yet)"
+    return lines
+
+
+def lost(history: promises.History, done: int, repaired_image: bytes | None) -> str:
+    """What is wrong with a medium after `done` steps; empty if nothing is."""
+    if repaired_image is None:
+        return "e2fsck cannot repair the disk"
+    try:
+        history.judge(ext2.Image(repaired_image).files(), done)
+    except ext2.BadImage as error:
+        return f"the disk cannot be read after e2fsck: {error}"
+    except promises.Lost as error:
+        return str(error)
+    return ""
+
+
+def told(log: media.Log, history: promises.History, number: int, seed: int, said: str) -> str:
+    """The message on a cut."""
+    request = log.requests[number - 1]
+    sectors = request.sectors
+    what = f"a write of {len(sectors)} sectors from {sectors[0][0]} on" if sectors else "a flush"
+    head = f"the power fails at request {number} of {len(log.requests)}, {what} (draw {seed}): {said}"
+    return "\n".join([head, *shown(history, len(request.marks))])
+
+
+def first_loss(machine: Machine, history: promises.History, log: media.Log, disk: bytes, draws: int) -> str:
+    """The message on the first cut that loses something; empty if there is none."""
+    cuts: list[tuple[int, int, bytes]] = []
+    images: dict[bytes, bytes] = {}
+    for number, seed, medium in media.all_cuts(disk, log.requests, CACHE, draws):
+        key = hashlib.sha256(medium).digest()
+        images.setdefault(key, medium)
+        cuts.append((number, seed, key))
+    after = dict(zip(images, repaired(machine, list(images.values()))))
+    for number, seed, key in cuts:
+        if said := lost(history, len(log.requests[number - 1].marks), after[key]):
+            return told(log, history, number, seed, said)
+    return ""
+
+
+def figure(test: Test, machine: Machine) -> float:
+    """The number of flushes with the reference solution."""
+    history = history_of(test)
+    return float(log_of(budget.ended_well(test, ran(test, machine, disk_of(test), history)), history).flushes)
+
+
+def needs(test: Test) -> tuple[str, ...]:
+    """The program that does the steps."""
+    return (PROGRAM,)
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Record one run, and cut the power at each of its requests."""
+    history, disk = history_of(test), disk_of(test)
+    run = ran(test, machine, disk, history)
+    if stopped := trouble(run):
+        return stopped
+    log = log_of(run, history)
+    if failed := undone(history, log):
+        return failed
+    if run.outcome is not Outcome.RIGHT:
+        return wrong(f"the disk cannot be unmounted: {run.reason}")
+    if said := first_loss(machine, history, log, disk, int(test.options.get("draws", DRAWS))):
+        return wrong(said)
+    figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
+    if not budget.is_relative(test):
+        return right(f"nothing is lost by a cut at any of {len(log.requests)} requests", figures=figures)
+    full, none = budget.limits(test, machine, figure)
+    made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
+    said = f"{made.message}\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else made.message
+    return replace(made, message=said)
