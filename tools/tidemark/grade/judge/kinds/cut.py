@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.grade.build.workspace import make_trusted
 from tidemark.grade.judge import budget, media, promises
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
@@ -70,6 +71,13 @@ def disk_of(test: Test) -> bytes:
         return ext2.make(Path(folder, "image"), size, "-b", "1024", "-N", inodes).read_bytes()
 
 
+def program(release: Path) -> bytes:
+    """The program that does the steps. It is the release's own: `make grade-base` builds it."""
+    if not (release / PROGRAM).is_file():
+        make_trusted(release, PROGRAM)
+    return (release / PROGRAM).read_bytes()
+
+
 def ran(test: Test, machine: Machine, disk: bytes, history: promises.History) -> Boot:
     """The run of the steps, with its writes recorded."""
     path = machine.scratch / f"disk-{hashlib.sha256(test.title.encode()).hexdigest()[:16]}"
@@ -78,7 +86,7 @@ def ran(test: Test, machine: Machine, disk: bytes, history: promises.History) ->
     try:
         return machine.boot(
             f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; /fsops /mnt /script {MARKS << 12:#x}; umount /mnt",
-            files={"fsops": (machine.release / PROGRAM).read_bytes(), "script": script},
+            files={"fsops": program(machine.release), "script": script},
             disk=path,
             disk_kind=f"sim:ram,cache={CACHE >> 10}K",
             refs=EITHER_KIND,
@@ -171,11 +179,6 @@ def figure(test: Test, machine: Machine) -> float:
     """The number of flushes with the reference solution."""
     history = history_of(test)
     return float(log_of(budget.ended_well(test, ran(test, machine, disk_of(test), history)), history).flushes)
-
-
-def needs(test: Test) -> tuple[str, ...]:
-    """The program that does the steps."""
-    return (PROGRAM,)
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
