@@ -4,10 +4,10 @@
     build/venv/bin/python tests/mutation/labs.py clock --nr 5        # of this lab only
 
 A seed determines the changes: a line of what students write, between the marks `lab: ...` and `lab: end` of the
-solution's files, then one of its changes (changes.py). A change that does not compile, or that compiles to the same
-code, is drawn again. build/mutation/labs/LAB/handed-in has a submission for each change, and grades/ its grade.json, by
-`tidemark grade-class`, which continues after Ctrl-C. A change that gets full points is explained if labs.toml has a row
-for it, and open otherwise.
+solution's files, then one of its changes (tidemark.grade.judge.broken.changes). A change that does not compile, or that
+compiles to the same code, is drawn again. build/mutation/labs/LAB/handed-in has a submission for each change, and
+grades/ its grade.json, by `tidemark grade-class`, which continues after Ctrl-C. A change that gets full points is
+explained if labs.toml has a row for it, and open otherwise.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import changes
-
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from tidemark.grade.judge.broken import changes  # noqa: E402
+
 PLACE, EXPLAINED = ROOT / "build/mutation/labs", Path(__file__).with_name("labs.toml")
 TREE = PLACE / "tree"
 COPIED = ("kernel", "tools", "boot", "user", "linker.ld")

@@ -3,15 +3,15 @@
        make coverage                                     # first: which test reaches which line
         build/venv/bin/python tests/mutation/mutate.py    # 500 changes; continues after Ctrl-C
 
-A seed determines the changes to kernel/mm/**/*.c: a line that has code, then one of its changes (changes.py). A change
-is made in a copy of the tree, build/mutation/tree. A change that does not compile does not count; one that compiles to
-the same code has no effect and is counted separately. The others must be detected: by a host test that is built from
-that file, by a policy's model in the simulator, or by a test that boots the kernel and ran that line in the last
-coverage. The first failing test ends the trial, so tests with the most detections per time so far come first. --seconds
-limits the total time of these tests, by their previous times; "survived" means that the change survived them. A short
-limit, followed by --survivors with a longer one, is quicker than a long one at once. A survivor is explained if
-survivors.toml has a row for it, and open otherwise. build/mutation/SEED.ndjson has a row for each change.
---survivors tries the survivors again, with today's tests.
+A seed determines the changes to kernel/mm/**/*.c: a line that has code, then one of its changes
+(tidemark.grade.judge.broken.changes). A change is made in a copy of the tree, build/mutation/tree. A change that does
+not compile does not count; one that compiles to the same code has no effect and is counted separately. The others must
+be detected: by a host test that is built from that file, by a policy's model in the simulator, or by a test that boots
+the kernel and ran that line in the last coverage. The first failing test ends the trial, so tests with the most
+detections per time so far come first. --seconds limits the total time of these tests, by their previous times;
+"survived" means that the change survived them. A short limit, followed by --survivors with a longer one, is quicker
+than a long one at once. A survivor is explained if survivors.toml has a row for it, and open otherwise.
+build/mutation/SEED.ndjson has a row for each change. --survivors tries the survivors again, with today's tests.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-import changes
-
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -42,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from cover import lines  # noqa: E402
 from cover.__main__ import FOLDER, RUNS, executed  # noqa: E402
+from tidemark.grade.judge.broken import changes  # noqa: E402
 from tidemark.machine import coverage, qemu  # noqa: E402
 
 PLACE = ROOT / "build/mutation"
