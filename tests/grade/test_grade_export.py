@@ -134,6 +134,42 @@ def test_a_member_that_is_missing_is_named() -> None:
             result.from_dict({key: value for key, value in data.items() if key != name})
 
 
+# --- a quiz ---
+
+
+def with_quiz() -> Grade:
+    """A grade with a quiz, of whose questions one is answered rightly."""
+    one = Graded(model.Test("quiz: differ", 2, "quiz"), right())
+    other = Graded(model.Test("quiz: spared", 2, "quiz"), model.wrong("3 is not the answer"))
+    return replace(sample(), tests=(*sample().tests, one, other))
+
+
+@pytest.mark.parametrize("to", list(export.Format))
+def test_no_export_shows_the_result_of_a_question(to: export.Format) -> None:
+    grade, without = with_quiz(), sample()
+    both = {option: export.export(grade, to.value, with_quiz=option) for option in (False, True)}
+    for made in both.values():
+        assert "differ" not in made and "spared" not in made and "is not the answer" not in made
+    noted = replace(without, notes=(*without.notes, export.without_questions(grade, False).notes[-1]))
+    assert both[False] == export.export(noted, to.value)
+    assert "the quiz, 4 points, is not in this score" in both[False] or to is export.Format.CLASSROOM50
+    assert both[True] != both[False]
+
+
+def test_gradescope_shows_the_sum_of_a_quiz_when_grades_are_published() -> None:
+    made = json.loads(export.export(with_quiz(), "gradescope", with_quiz=True))
+    assert made["score"] == 7.9 and made["tests"][-1] == {
+        "name": "quiz",
+        "name_format": "text",
+        "score": 2,
+        "max_score": 4,
+        "status": "failed",
+        "output": "wrong answer",
+        "output_format": "text",
+        "visibility": "after_published",
+    }
+
+
 # --- the report ---
 
 

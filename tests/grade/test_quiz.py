@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,10 @@ from tidemark.grade import grading, isolation
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.sandbox import best
 from tidemark.grade.hand_out import release
-from tidemark.grade.intake import lab
+from tidemark.grade.intake import lab, roster
 from tidemark.grade.judge.quiz import personal, sheet
 from tidemark.grade.judge.quiz.personal import Drawn, drawn
-from tidemark.grade.model import Lab, Outcome, Personal, Verdict
+from tidemark.grade.model import Lab, Outcome, Personal, Quiz, Verdict
 from tidemark.grade.witness.machine import Machine
 from tidemark.machine import qemu
 
@@ -116,7 +117,8 @@ def answer(
     if name == "spared":
         return sum(seen[2].count(given[0]) for seen in run)
     if name == "once-more":
-        page, after, _, at, _ = given
+        page, after, _, at, victim, to = given
+        assert run[at - 1][0] == victim == page and string[at - 1] == to
         return model([*string[:after], page, *string[after:]])[at][0] or 0
     at, victim = given
     assert run[at - 1][0] == victim
@@ -251,6 +253,10 @@ SAID = {
     "no text": ("\x00", r"quiz-answers.toml cannot be read: .*"),
     "large": ("#" * 70000, r"quiz-answers.toml cannot be read: it has more than 32 KiB"),
     "no name": ("[answers]\ndiffer = 3\n", r"quiz-answers.toml is damaged: it has no name, or no answers"),
+    "practice": (
+        'name = "Ada Lovelace"\npractice = true\n',
+        r"quiz-answers.toml has the answers to the sheet for home.*",
+    ),
     "unanswered": ('name = "Ada Lovelace"\n', "not answered"),
     "a word": ('name = "Ada Lovelace"\nanswers = {differ = "3", spared = true}\n', "not answered"),
     "wrong": ('name = "Ada Lovelace"\nanswers = {differ = 99}\n', "99 is not the answer"),
@@ -270,8 +276,9 @@ def test_without_a_secret_or_a_name_there_is_no_quiz(secret: Path) -> None:
     for assignment in (lab.load(qemu.ROOT, "clock"), lab.load(qemu.ROOT, "clock", secret)):
         assert not assignment.personal and "quiz" not in {test.kind for test in assignment.tests}
     assert lab.load(qemu.ROOT, "buddy", secret, ADA).quiz is None
-    assert "takes the course's secret" in grade.no_quiz("clock", None)
-    assert grade.no_quiz("clock", secret) == "whose submission is it? --student NAME"
+    with pytest.raises(LabError, match="whose submission is it"):
+        grade.whose_quiz(True, "", None)
+    assert grade.whose_quiz(True, "", Path("in/ada.zip")) == "ada" and not grade.whose_quiz(False, "ada", None)
     assert isolation.secrets(secret, "clock") == [secret / lab.QUIZ_KEY]
 
 
@@ -303,19 +310,76 @@ def test_a_secret_that_can_be_guessed_is_refused(secret: Path) -> None:
         lab.load(qemu.ROOT, "clock", secret, ADA)
 
 
-BAD_ROSTERS = {
-    "empty": ("# no names\n", "has no names"),
-    "twice": ("Ada Lovelace\nada_lovelace\n", "'ada_lovelace' cannot be told from 'Ada Lovelace'"),
-    "no name": ("Ada\n...\n", "'...' is not a name"),
-}
+def test_names_that_will_not_do_cost_no_other_name_its_sheet(tmp_path: Path) -> None:
+    (tmp_path / "names").write_text("# a class\nAda Lovelace\n...\nada_lovelace\nBob\n")
+    found = roster.read(tmp_path / "names")
+    assert found.names == {"bob": "Bob"}
+    assert found.refused == (
+        "'...' is not a name",
+        "'Ada Lovelace' and 'ada_lovelace' are one name to the quiz: change one",
+    )
+    assert found.strangers(["bob_12_assignsubmission_file_", "Eve"]) == {
+        "Eve": "'Eve' is not on the roster names: name it as there"
+    }
+    (tmp_path / "names").write_text("# no names\n")
+    with pytest.raises(LabError, match="has no names"):
+        roster.read(tmp_path / "names")
 
 
-@pytest.mark.parametrize("case", BAD_ROSTERS)
-def test_roster_that_will_not_do_is_named(case: str, tmp_path: Path) -> None:
-    text, said = BAD_ROSTERS[case]
-    (tmp_path / "names").write_text(text)
-    with pytest.raises(LabError, match=re.escape(said)):
-        command.names_in(tmp_path / "names")
+def exported(folder: Path, **options: object) -> str:
+    """The output of `tidemark quiz export` into a folder, for Ada and Bob."""
+    (folder / "names").write_text(f"{ADA}\n{BOB}\n")
+    (folder / "key").write_bytes(SECRET)
+    given = {"out": folder / "sheets", "paper": folder / "sheets.html", "keys": folder / "keys.html"} | options
+    command.export("clock", folder / "names", folder / "key", **given)
+    return (folder / "sheets.html").read_text()
+
+
+def test_paper_has_a_page_for_each_student_and_the_keys_apart(tmp_path: Path) -> None:
+    sheets, keys = exported(tmp_path, supervised=True), (tmp_path / "keys.html").read_text()
+    assert sheets.count("<article>") == keys.count("<article>") == 2 and "break-before: page" in sheets
+    assert "Under supervision: 5 points" in sheets and 'class="key"' not in sheets
+    for student in (ADA, BOB):
+        made = of("clock", student)
+        assert "".join(f"<td>{page}</td>" for page in made.string[:16]) in sheets
+        assert all(escape(each.text) in sheets for each in made.asked)
+        ours = keys.split(f">{student}<")[1].split("</article>")[0]
+        assert re.findall(r'class="key">(\d+)<', ours) == [str(each.key) for each in made.asked]
+    assert (tmp_path / "keys.html").stat().st_mode & 0o077 == 0
+
+
+def test_practice_says_so_and_reveals_nothing_of_the_supervised_quiz(tmp_path: Path) -> None:
+    sheets = exported(tmp_path)
+    assert "it gives no points" in sheets and "Under supervision:" not in sheets
+    made = [sheet.read(path, "clock") for path in sorted((tmp_path / "sheets").iterdir())]
+    assert [each.practice for each in made] == [True, True]
+    assert made[0].string != " ".join(map(str, of("clock", ADA).string))
+    sheet.write(tmp_path / "answers", made[0], {"differ": 3})
+    assert sheet.is_practice(tmp_path / "answers")
+
+
+def test_keys_do_not_lie_among_the_sheets(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="would be among the sheets in"):
+        exported(tmp_path, keys=tmp_path / "sheets/keys.html")
+    with pytest.raises(LabError, match="say where: --out FOLDER for files"):
+        exported(tmp_path, out=None, paper=None)
+
+
+def test_a_sheet_that_cannot_be_made_costs_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    really = personal.drawn
+
+    def without_ada(tree: Path, name: str, quiz: Quiz, whose: Personal) -> Drawn:
+        if whose.student == ADA:
+            raise LabError("of 2000 strings none meets [quiz] in lab.toml")
+        return really(tree, name, quiz, whose)
+
+    monkeypatch.setattr(personal, "drawn", without_ada)
+    with pytest.raises(LabError, match="1 lines above say which students have none"):
+        exported(tmp_path, supervised=True)
+    assert "tidemark: Ada Lovelace: of 2000 strings none meets" in capsys.readouterr().err
+    assert ">Bob<" in (tmp_path / "sheets.html").read_text()
 
 
 @pytest.fixture

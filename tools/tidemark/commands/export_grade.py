@@ -22,10 +22,15 @@ def export_grade(
     show_hidden: Annotated[
         bool, typer.Option("--show-hidden", help="Also say why hidden tests failed; students can read it.")
     ] = False,
+    with_quiz: Annotated[
+        bool, typer.Option("--with-quiz", help="Also write the sum of the quiz's points: after the deadline only.")
+    ] = False,
 ) -> None:
     """Write a grade in the format of another system.
 
     Example:  tidemark export-grade grade.json --to gradescope -o results.json
+
+    Results of single questions of a quiz are never written: a student that submits again would learn the keys.
 
     labs/autograder has the scripts that these systems run; the scripts call this command.
     """
@@ -33,7 +38,7 @@ def export_grade(
     from tidemark.grade.hand_back import result
     from tidemark.grade.hand_back.export import export
 
-    text = export(result.load(grade), to.value, show_hidden)
+    text = export(result.load(grade), to.value, show_hidden, with_quiz)
     if out is None:
         sys.stdout.write(text)
         return

@@ -10,23 +10,31 @@ import typer
 
 from tidemark import files
 from tidemark.commands import options
+from tidemark.errors import USAGE, LabError
 from tidemark.machine import host, qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.model import Grade, Graded, Lab
 
 
-def no_quiz(lab: str, secret: Path | None) -> str:
-    """Why a lab's quiz is not graded, in words."""
-    if secret and (secret / "quiz.key").is_file():
-        return "whose submission is it? --student NAME"
-    return f"grading it takes the course's secret; labs/{lab}/handout.md says more"
+def whose_quiz(supervised: bool, student: str, handed_in: Path | None) -> str:
+    """The student whose quiz is graded; empty if none is. Raises LabError if the student is not known."""
+    from tidemark.grade.hand_back import class_table
+
+    if not supervised:
+        return ""
+    if student:
+        return student
+    if handed_in is None:
+        raise LabError("--supervised: whose submission is it? --student NAME", USAGE)
+    return class_table.name_of(handed_in.resolve())
 
 
 def tell_of_quiz(lab: Lab, secret: Path | None, quiet: bool) -> None:
-    """Print a line if the lab has a quiz that was not graded."""
-    if lab.quiz and not lab.personal and not quiet:
-        print(f"no quiz ({lab.quiz.points:g} more points): {no_quiz(lab.name, secret)}")
+    """Print a line if the lab has a quiz, and there is no secret to grade it. If there is one, the grade has a note."""
+    if lab.quiz and not (secret and (secret / "quiz.key").is_file()) and not quiet:
+        said = f"grading it takes the course's secret; labs/{lab.name}/handout.md says more"
+        print(f"no quiz ({lab.quiz.points:g} more points): {said}")
 
 
 def store(made: Grade, json_: Path | None, plot: Path | None, show_hidden: bool) -> None:
@@ -67,6 +75,7 @@ def grade(
     student: Annotated[
         str, typer.Option("--student", help="The student whose quiz it is; default: the name of the submission.")
     ] = "",
+    supervised: options.Supervised = False,
     sandbox: Annotated[
         str, typer.Option("--sandbox", help="The sandbox for the student's code: auto, bwrap, user or none.")
     ] = "auto",
@@ -87,14 +96,14 @@ def grade(
     from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
-    from tidemark.grade.hand_back import class_table, text
+    from tidemark.grade.hand_back import text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
 
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
     handed_in = submission or tree
-    whose = student or (class_table.name_of(handed_in.resolve()) if submission else "")
+    whose = whose_quiz(supervised, student, submission)
     assignment = labs.load(tree, lab, secret, whose)
 
     def show(graded: Graded) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,6 +87,14 @@ def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> F
     return Finals(lab, rules, handed_in, written.load(out / written.TABLE, lab) if lab.questions else {})
 
 
+def misnamed(names: Sequence[str], roster: Path | None, supervised: bool) -> dict[str, str]:
+    """A sentence for each submission whose name is not on the roster, or that the quiz cannot tell from another."""
+    from tidemark.grade.intake import roster as rosters
+
+    strangers = rosters.read(roster).strangers(names) if roster else {}
+    return strangers | (rosters.clashes(names) if supervised else {})
+
+
 def grade_class(
     submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with a submission per student.")],
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
@@ -113,6 +122,10 @@ def grade_class(
     again: Annotated[
         str, typer.Option("--regrade", help="Students to grade again after other changes: NAME,NAME, all or none.")
     ] = "all",
+    supervised: options.Supervised = False,
+    roster: Annotated[
+        Path | None, typer.Option("--roster", help="The names of all students, one per line: no other name is graded.")
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Grade every submission of a folder once, in parallel, and collect the scores in a table.
@@ -134,14 +147,17 @@ def grade_class(
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
-    assignment = labs.load(tree, lab, hidden, "everybody")
+    assignment = labs.load(tree, lab, hidden, "everybody" if supervised else "")
     grading.check_release(tree)
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
     place = out or Path("results", f"grades-{lab}")
     with reference.of(tree) as base:
         source = isolation.Source(base, hidden)
-        book = class_table.Gradebook(submissions, assignment, place, class_run.grader(source, lab), released, box)
+        book = class_table.Gradebook(
+            submissions, assignment, place, class_run.grader(source, lab, supervised), released, box
+        )
         book.finals = finals_of(assignment, place, policy, times)
+        book.refuse(misnamed([student.name for student in book.students], roster, supervised))
         before = regrade.earlier(book)
         regrade.limit(book, again, before)
         book.settle()

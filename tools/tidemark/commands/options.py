@@ -69,6 +69,16 @@ Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The result's folder (default: a new folder in results/).")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Supervised = Annotated[
+    bool, typer.Option("--supervised", help="The quiz was taken under supervision: only then does it give points.")
+]
+SupervisedSheets = Annotated[
+    bool, typer.Option("--supervised", help="Sheets of a supervised session, which give points; default: for practice.")
+]
+QuizSecret = Annotated[Path, typer.Option("--secret", help="The course's secret: a file with at least 16 bytes.")]
+Roster = Annotated[Path | None, typer.Option("--roster", help="The names of all students, one per line.")]
+Sheets = Annotated[Path, typer.Option("--out", "-o", callback=writable, help="HTML file of all sheets, to be printed.")]
+Keys = Annotated[Path, typer.Option("--keys", callback=writable, help="HTML file of all keys, for the examiner.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidemark.commands import options
 from tidemark.errors import BAD_INPUT, USAGE, LabError
 from tidemark.machine import qemu
 
 if TYPE_CHECKING:
+    from tidemark.grade.hand_out import paper as papers
     from tidemark.grade.judge.quiz.sheet import Sheet
+    from tidemark.grade.model import Lab, Personal
 
 app = typer.Typer(
     name="quiz",
@@ -32,56 +35,78 @@ def check_lab(name: str) -> None:
         raise LabError(f"lab {name} has no quiz: there is no [quiz] in labs/{name}/lab.toml", USAGE)
 
 
-def names_in(roster: Path) -> dict[str, str]:
-    """The names of a class by their plain forms, which name files. Raises LabError if two plain forms are the same."""
-    from tidemark.grade.judge.quiz.personal import plain_name
+def sheets_of(tree: Path, assignment: Lab, whose: Personal, out: Path | None) -> tuple[papers.Sheet, papers.Sheet]:
+    """(the sheet on paper, the key) of a student; NAME.toml is written into the folder `out`, if given. Raises LabError
+    if no quiz can be drawn."""
+    from tidemark.files import write_atomically
+    from tidemark.grade.hand_out import quiz_paper
+    from tidemark.grade.judge.quiz import personal, sheet
 
-    try:
-        lines = [line.strip() for line in roster.read_text("utf-8-sig").splitlines()]
-    except (OSError, ValueError) as error:
-        raise LabError(f"{roster} cannot be read: {getattr(error, 'strerror', '') or error}", BAD_INPUT) from None
-    found: dict[str, str] = {}
-    for line in (line for line in lines if line and not line.startswith("#")):
-        plain = plain_name(line)
-        if not plain or not line.isprintable() or plain in found:
-            why = f"cannot be told from {found[plain]!r}" if plain in found else "is not a name"
-            raise LabError(f"{roster}: {line!r} {why}", BAD_INPUT)
-        found[plain] = line
-    if not found:
-        raise LabError(f"{roster} has no names; write one per line", BAD_INPUT)
-    return found
+    name, quiz = whose.student, assignment.quiz
+    assert quiz, "check_lab has seen it"
+    drawn = personal.drawn(tree, assignment.name, quiz, whose)
+    if out:
+        text = sheet.text_of(assignment.name, name, quiz, drawn, whose.practice)
+        write_atomically(out / f"{personal.plain_name(name)}.toml", text)
+    return quiz_paper.printed(assignment, name, drawn, not whose.practice), quiz_paper.keys(assignment, name, drawn)
 
 
 @app.command()
 def export(
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
     roster: Annotated[Path, typer.Option("--roster", help="The names of all students, one per line.")],
-    secret: Annotated[Path, typer.Option("--secret", help="The course's secret: a file with at least 16 bytes.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the sheets, NAME.toml.")],
+    secret: options.QuizSecret,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the sheets, NAME.toml.")] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option("--paper", callback=options.writable, help="HTML file of all sheets, to be printed."),
+    ] = None,
+    keys: Annotated[
+        Path | None, typer.Option("--keys", callback=options.writable, help="HTML file of all keys, for the examiner.")
+    ] = None,
+    supervised: options.SupervisedSheets = False,
 ) -> None:
     """Write each student's sheet: the string and the questions, without the keys.
 
     Example:  tidemark quiz export --lab clock --roster names.txt --secret ~/secret/quiz.key --out sheets
 
-    The same name and secret make the same sheet. Students put theirs into the tree as labs/LAB/quiz.toml.
+    tidemark quiz export --lab clock --roster names.txt --secret ~/secret/quiz.key --supervised --paper room.html
+
+    The same name and secret make the same sheet. Students put NAME.toml into the tree as labs/LAB/quiz.toml. --paper
+    writes a file that a browser prints, one student after another, each on a new page; --keys writes the keys.
+    Without --supervised the sheets are practice for home: they give no points, and have other strings than those of a
+    supervised session. Exit status 1: a student has no sheet; a line says why.
     """
     from tidemark.files import check_folder, write_atomically
     from tidemark.grade import reference
+    from tidemark.grade.hand_out import paper as papers
+    from tidemark.grade.hand_out import quiz_paper, sheets
     from tidemark.grade.intake import lab as labs
+    from tidemark.grade.intake import roster as rosters
     from tidemark.grade.judge.quiz import personal, sheet
     from tidemark.grade.model import Personal
 
+    if not out and not paper:
+        raise LabError("say where: --out FOLDER for files, --paper FILE.html to print, or both", USAGE)
     check_lab(lab)
-    assignment, key, names = labs.load(qemu.ROOT, lab), personal.read_secret(secret), names_in(roster)
-    quiz = assignment.quiz
-    assert quiz, "check_lab has seen it"
-    check_folder(out)
-    out.mkdir(parents=True, exist_ok=True)
+    sheets.check_keys(keys, out, paper)
+    assignment, key, listed = labs.load(qemu.ROOT, lab), personal.read_secret(secret), rosters.read(roster)
+    if out:
+        check_folder(out)
+        out.mkdir(parents=True, exist_ok=True)
     with reference.of(qemu.ROOT) as tree:
-        for plain, name in names.items():
-            drawn = personal.drawn(tree, lab, quiz, Personal(name, key))
-            write_atomically(out / f"{plain}.toml", sheet.text_of(lab, name, quiz, drawn))
-    print(f"{len(names)} sheets in {out}; a student puts NAME.toml into the tree as labs/{lab}/{sheet.SHEET}")
+
+        def make(name: str) -> tuple[papers.Sheet, papers.Sheet]:
+            return sheets_of(tree, assignment, Personal(name, key, practice=not supervised), out)
+
+        made, failed = sheets.of_class(listed.names.values(), make, listed.refused)
+    if paper:
+        write_atomically(paper, papers.document(quiz_paper.title(assignment), [one for one, _ in made]))
+    if keys:
+        sheets.write_keys(keys, quiz_paper.title(assignment), [other for _, other in made])
+    print(f"{len(made)} sheets in {' and '.join(str(place) for place in (out, paper) if place)}", end="")
+    print(f"; a student puts NAME.toml into the tree as labs/{lab}/{sheet.SHEET}" if out else "")
+    sheets.end(len(made), failed)
 
 
 def given(text: str, sheet_: Sheet) -> dict[str, int]:
@@ -168,6 +193,8 @@ def take(
     before = {} if answers else answers_before(path, sheet_)
     found = given(answers, sheet_) if answers else {}
     print(f"The quiz of {sheet_.name}, lab {lab}. {sheet_.introduction}\n\n{sheet_.how}")
+    if sheet_.practice:
+        print(f"\n{sheet.AT_HOME}")
     if not answers:
         found = interview(sheet_, before)
     if answers or found != before:

@@ -43,12 +43,15 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-def grader(source: isolation.Source, lab: str) -> str:
-    """A hash of everything that grades, without the submission: release, hidden tests, and this program."""
+def grader(source: isolation.Source, lab: str, supervised: bool = False) -> str:
+    """A hash of everything that grades, without the submission: release, hidden tests, and this program; `supervised`:
+    with the quiz."""
     package = Path(tidemark.__file__).parent
     parts = [lab.encode(), version("tidemark").encode(), tree.identity(source.release).encode()]
     parts += [image.describe(source.release)["sha256"].encode()]
     parts += [path.read_bytes() for path in sorted(package.rglob("*.py"))]
+    if supervised:
+        parts.append(b"supervised")
     if source.secret:
         parts += [path.read_bytes() for path in isolation.secrets(source.secret, lab)]
     return digest(parts)
@@ -83,7 +86,8 @@ class ClassRun:
 
     def submit(self, student: Student) -> None:
         """Send one submission to a worker."""
-        order = isolation.Job(student.files, student.remarks, self.book.lab.name, self.sandbox, student.name)
+        whose = student.name if self.book.lab.personal else ""
+        order = isolation.Job(student.files, student.remarks, self.book.lab.name, self.sandbox, whose)
         future = self.where.submit(isolation.carry_out, order, self.shared, self.host, self.token)
         self.futures[future] = student
 

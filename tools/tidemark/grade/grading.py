@@ -26,6 +26,7 @@ from tidemark.machine import image, qemu
 MOST_SOURCE = 1 << 20
 KERNEL = (qemu.KERNEL, qemu.INITRD)
 
+NO_QUIZ = "the quiz is not in this score: at home it is practice; it gives points only under supervision"
 SEE = "the reason is told with the test {!r}"
 Progress = Callable[[Graded], None]
 
@@ -245,6 +246,12 @@ def described(machine: Machine) -> dict[str, str]:
     }
 
 
+def about_quiz(request: Request, loaded: Lab) -> list[str]:
+    """A note if the course has this lab's quiz, and it is not graded."""
+    has_key = bool(request.secret and (request.secret / lab.QUIZ_KEY).is_file())
+    return [NO_QUIZ] if loaded.quiz and has_key and not loaded.personal else []
+
+
 def check_release(release: Path) -> None:
     """Raises LabError if a folder is not a release that has been built."""
     if not (release / qemu.KERNEL).exists() or not (release / "build/plugin/tidemark.so").exists():
@@ -286,5 +293,10 @@ def grade(request: Request, host: Host, progress: Progress = silent) -> Grade:
         keep=host.keep,
     )
     tests, noticed = judged(machine, host.jobs, progress)
-    notes = (*request.remarks, *noticed, *([choice.note(assignment)] if request.only else []))
+    notes = (
+        *request.remarks,
+        *noticed,
+        *([choice.note(assignment)] if request.only else []),
+        *about_quiz(request, loaded),
+    )
     return Grade(assignment.name, assignment.title, tests, notes, described(machine))

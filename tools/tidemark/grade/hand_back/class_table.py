@@ -202,6 +202,12 @@ class Gradebook:
                 return result.load(folder / GRADE)
         return None
 
+    def refuse(self, reasons: Mapping[str, str]) -> None:
+        """Do not grade these students. `reasons`: a sentence for each."""
+        for student in self.students:
+            if student.name in reasons:
+                student.grade, student.reason = None, reasons[student.name]
+
     def missing(self) -> list[Student]:
         """The students that must still be graded."""
         return [student for student in self.students if student.is_missing]

@@ -91,7 +91,8 @@ def take(submissions: Path | Sequence[Path], lab: Lab, released: Mapping[str, st
 def chosen(found: list[Found], lab: Lab) -> Taken:
     """The lab's files among what was found. Raises LabError if there is none of them, or a choice."""
     if not lab.files:
-        raise LabError(f"lab {lab.name} is only a quiz: grading it takes the course's secret (--secret)")
+        needs = "the course's secret and supervision (--secret, --supervised)"
+        raise LabError(f"lab {lab.name} is only a quiz: grading it takes {needs}")
     older = older_paths(found, lab)
     picked = candidates(found, {file: file for file in lab.files} | older)
     ones = {file: the_one(file, picked[file]) for file in lab.files if picked[file]}

@@ -1,8 +1,9 @@
 """Kind `quiz`: one answer about the student's own string, compared with the key.
 
 Tests of this kind come from the table [quiz] of lab.toml, one for each question, if the secret folder has the
-course's secret. The keys are computed again from the secret and the name of the submission. If the file of answers has
-another name, the answers are wrong, and the message says so.
+course's secret and the quiz was taken under supervision. The keys are computed again from the secret and the name of
+the submission. If the file of answers has another name, or belongs to the sheet for home, the answers are wrong, and
+the message says so.
 
 Options:
     question    the question's name
@@ -27,10 +28,13 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return wrong(said, Outcome.MISSING)
     try:
         whose, answers = sheet.answered(path)
+        practised = sheet.is_practice(path)
     except LabError as error:
         return wrong(str(error))
     if plain_name(whose) != plain_name(personal.student):
         return wrong(f"{path.name} is that of {whose[:60]!r}; this is the submission of {personal.student!r}")
+    if practised:
+        return wrong(f"{path.name} has the answers to the sheet for home, which is practice and gives no points")
     if name not in answers:
         return wrong("not answered")
     asked = drawn(machine.release, machine.lab.name, quiz, personal).asked

@@ -3,7 +3,8 @@
 The same secret, lab and name always give the same string and the same questions, so nothing has to be stored: grading
 draws them again. Without the secret they cannot be drawn. All strings are equally hard: candidates are drawn one
 after the other (HMAC-SHA256 of name and number), and the first suitable one is taken: its faults lie in the lab's band,
-the policies differ often enough on it, and all questions can be asked about it.
+the policies differ often enough on it, and all questions can be asked about it. What is drawn for practice at home is
+drawn apart from what is drawn for a supervised session.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LOCALITY = 4  # pages that are popular for a while
 PHASES = 3
 MOST_CANDIDATES = 2000
 SCHEMA = "tidemark-quiz/1"
+PRACTICE = "practice"  # the last word of what is drawn for home
 
 KINDS: dict[str, Callable[[Run], Question | None]] = {**questions.KINDS, **window.KINDS}
 
@@ -78,6 +80,14 @@ def plain_name(name: str) -> str:
 def owner(submission: str) -> str:
     """The student of a submission, from its name without what Moodle adds."""
     return re.sub(r"_\d+_assignsubmission.*$", "", submission)
+
+
+def draw_for(personal: Personal, schema: str, lab: str, *more: str) -> Draw:
+    """The draw for a student in a lab. `schema` says for what. Raises LabError for a name without letters."""
+    name = plain_name(personal.student)
+    if not name:
+        raise LabError(f"{personal.student!r} is not a name", USAGE)
+    return Draw(personal.secret, schema, lab, name, *([PRACTICE] if personal.practice else []), *more)
 
 
 def candidate(draw: Draw, quiz: Quiz) -> tuple[int, ...]:
@@ -131,13 +141,10 @@ def drawn(tree: Path, lab: str, quiz: Quiz, personal: Personal) -> Drawn:
     """
     if (tree / MANIFEST).exists():
         raise LabError("this tree is a student's release, without solutions: it cannot make or grade quizzes", USAGE)
-    name = plain_name(personal.student)
-    if not name:
-        raise LabError(f"{personal.student!r} is not a name", USAGE)
     if quiz.machine:
-        return Drawn(*of_machine(tree, lab, quiz, Draw(personal.secret, SCHEMA, lab, name)))
+        return Drawn(*of_machine(tree, lab, quiz, draw_for(personal, SCHEMA, lab)))
     for number in range(MOST_CANDIDATES):
-        found = drawn_from(tree, quiz, Draw(personal.secret, SCHEMA, lab, name, str(number)))
+        found = drawn_from(tree, quiz, draw_for(personal, SCHEMA, lab, str(number)))
         if found:
             return found
     raise LabError(f"lab {lab}: of {MOST_CANDIDATES} strings none meets [quiz] in lab.toml", FAILED)

@@ -44,7 +44,7 @@ def differ(run: Run) -> Question | None:
         return None
     text = (
         f"Run the string with {run.quiz.policy} and with {run.quiz.rival}. What is the number of the first reference "
-        "at which they do not do the same: another page leaves, or with only one of them a page does?"
+        "at which they do not do the same: they evict different pages, or only one of them evicts a page?"
     )
     return Question("differ", text, found[0] + 1)
 
@@ -56,8 +56,8 @@ def oldest(run: Run) -> Question | None:
         choice = min(step.before, key=lambda page: last_use(run, page, at))
         if choice != step.victim:
             text = (
-                f"At reference {at + 1} page {step.victim} leaves. Of the pages that {run.quiz.policy} has in memory "
-                "just before, which one was used longest ago, so that LRU would take it?"
+                f"Reference {at + 1} evicts page {step.victim}. Of the pages that {run.quiz.policy} has in memory "
+                "just before, which one was used longest ago, so that LRU would evict it?"
             )
             return Question("oldest", text, choice)
     return None
@@ -70,8 +70,8 @@ def farthest(run: Run) -> Question | None:
         uses = sorted((next_use(run, page, at), page) for page in step.before)
         if uses[-1][1] != step.victim and uses[-1][0] > uses[-2][0]:
             text = (
-                f"At reference {at + 1} page {step.victim} leaves. Of the pages that {run.quiz.policy} has in memory "
-                "just before, which one would MIN take, since its next use is farthest away, or never comes?"
+                f"Reference {at + 1} evicts page {step.victim}. Of the pages that {run.quiz.policy} has in memory "
+                "just before, which one would MIN evict, since its next use is farthest away, or never comes?"
             )
             return Question("farthest", text, uses[-1][1])
     return None
@@ -88,8 +88,9 @@ def once_more(run: Run) -> Question | None:
         changed = run.again([*run.string[:start], victim, *run.string[start:]])[at + 1]
         if changed.victim not in (None, victim):
             text = (
-                f"Imagine that page {victim} were used once more, between references {start} and {start + 1}. Which "
-                f"page leaves then at what is now reference {at + 1}, instead of page {victim}?"
+                f"Insert one more reference, to page {victim}, between references {start} and {start + 1}; all others "
+                f"stay. As it stands, reference {at + 1} of the string evicts page {victim}. Which page does this same "
+                f"reference, to page {run.string[at]}, evict after the insertion?"
             )
             return Question("once-more", text, changed.victim or 0)
     return None

@@ -1,7 +1,7 @@
 """The two files of a quiz: the sheet, which a student is given, and the answers, which the student hands in.
 
 labs/LAB/quiz.toml has the name, the string and the questions as text; labs/LAB/quiz-answers.toml has name and numbers.
-Neither holds a key or the secret.
+Neither holds a key or the secret. `practice = true` in either says that it was drawn for home, and gives no points.
 """
 
 from __future__ import annotations
@@ -28,17 +28,20 @@ else:
 SHEET, ANSWERS = "quiz.toml", "quiz-answers.toml"
 MOST_BYTES = 64 << 10
 MOST = (1 << 40) - 1
+AT_HOME = "This is practice and gives no points: a quiz gives points only under supervision, with another string."
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The sheet of a student: `how` says what the string is for; `questions` are the texts by name."""
+    """The sheet of a student: `how` says what the string is for; `questions` are the texts by name; `practice`: it
+    gives no points."""
 
     lab: str
     name: str
     string: str
     how: str
     questions: Mapping[str, str]
+    practice: bool = False
 
     @property
     def introduction(self) -> str:
@@ -68,7 +71,7 @@ def how(quiz: Quiz, string: str) -> str:
     return f'make sim VM={quiz.policy} FRAMES={quiz.frames} EXPLAIN=1 TRACE="{string}"'
 
 
-def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
+def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn, practice: bool = False) -> str:
     """The sheet of a student, as TOML."""
     string = " ".join(map(str, drawn.string))
     lines = [
@@ -76,6 +79,7 @@ def text_of(lab: str, name: str, quiz: Quiz, drawn: Drawn) -> str:
         f"schema = {quoted(SCHEMA)}",
         f"lab = {quoted(lab)}",
         f"name = {quoted(name)}",
+        *(["practice = true"] if practice else []),
         f"string = {quoted(string)}",
         f"how = {quoted(how(quiz, string))}",
         "",
@@ -112,7 +116,8 @@ def read(path: Path, lab: str) -> Sheet:
     if not all(isinstance(text, str) for text in texts) or not isinstance(questions, dict) or not questions:
         raise LabError(f"{path} is damaged: take the file that you were given", BAD_INPUT)
     name, string, how_ = map(str, texts)
-    return Sheet(lab, name, string, how_, {key: str(text) for key, text in questions.items()})
+    asked = {key: str(text) for key, text in questions.items()}
+    return Sheet(lab, name, string, how_, asked, found.get("practice") is True)
 
 
 def number(text: str) -> int | None:
@@ -135,8 +140,14 @@ def answered(path: Path) -> tuple[str, dict[str, int]]:
     return name, {key: value for key, value in answers.items() if type(value) is int and 0 <= value <= MOST}
 
 
+def is_practice(path: Path) -> bool:
+    """Are the answers in a file those to a sheet for home? Raises LabError if the file cannot be read."""
+    return load(path, handed_in=True).get("practice") is True
+
+
 def write(path: Path, sheet: Sheet, answers: Mapping[str, int]) -> None:
     """Write the answers, in the order of the questions."""
-    lines = [f"lab = {quoted(sheet.lab)}", f"name = {quoted(sheet.name)}", "", "[answers]"]
+    lines = [f"lab = {quoted(sheet.lab)}", f"name = {quoted(sheet.name)}"]
+    lines += [*(["practice = true"] if sheet.practice else []), "", "[answers]"]
     lines += [f"{key} = {answers[key]}" if key in answers else f"# {key} =" for key in sheet.questions]
     write_atomically(path, "\n".join(lines) + "\n")
