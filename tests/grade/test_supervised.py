@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tidemark.commands import grade_class
 from tidemark.grade import class_run, grading, isolation
 from tidemark.grade.hand_back import class_table
-from tidemark.grade.intake import lab
+from tidemark.grade.intake import lab, roster
 from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
@@ -23,13 +22,13 @@ def test_names_that_cannot_be_told_apart_cost_these_students_alone(tmp_path: Pat
     (tmp_path / "names").write_text("Ada\nBob\n")
     book = class_table.Gradebook(tmp_path / "in", lab.load(qemu.ROOT, "clock"), tmp_path / "out", "grader", {})
     names = [student.name for student in book.students]
-    said = grade_class.misnamed(names, tmp_path / "names", supervised=True)
+    said = roster.misnamed(names, tmp_path / "names")
     assert said["Ada"] == said["ada"] == "'Ada' and 'ada' are one name to the quiz: change one"
     assert said["Eve"] == "'Eve' is not on the roster names: name it as there"
     book.refuse(said)
     assert [student.name for student in book.missing()] == ["Bob"]
     assert {student.name: student.reason for student in book.failed()} == said
-    assert not grade_class.misnamed(names, None, supervised=False)
+    assert not roster.misnamed(names, None, drawn=False)
 
 
 def test_a_quiz_at_home_is_in_no_score_and_the_grade_says_so(tmp_path: Path) -> None:

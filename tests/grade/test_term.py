@@ -170,6 +170,23 @@ def test_questions_are_read_and_checked(tmp_path: Path) -> None:
         labs.questions_of(path)
 
 
+def test_an_answer_on_paper_waits_for_points_although_the_file_lacks_it(tmp_path: Path) -> None:
+    viva = Question("viva", "A viva in gdb", 5, (), paper=True)
+    lab = replace(LAB, questions=(viva, Question("1", "Why?", 2)))
+    row, said = Finals(lab).row("ada", 9, {})
+    assert "raw" not in row and row["question 1"] == "0" and said == ["no points yet for question viva"]
+    row, _ = Finals(lab, marks={("ada", "viva"): written.Mark(4)}).row("ada", 9, {})
+    assert (row["question viva"], row["raw"]) == ("4", "13")
+    assert "(on paper)" in written.for_student(lab, "ada", {}, {})
+    path = tmp_path / "questions.toml"
+    text = '[[question]]\nname = "viva"\nquestion = "Why?"\npoints = 2\nrubric = []\npaper = '
+    path.write_text(f"{text}true\n")
+    assert labs.questions_of(path)[0].paper
+    path.write_text(f"{text}1\n")
+    with pytest.raises(LabError, match="paper = 1 is neither true nor false"):
+        labs.questions_of(path)
+
+
 # --- late days and overrides ---
 
 

@@ -12,7 +12,7 @@ import typer
 
 from tidemark.commands import options
 from tidemark.errors import LabError
-from tidemark.machine import qemu
+from tidemark.machine import host, qemu
 
 if TYPE_CHECKING:
     from tidemark.grade.build.sandbox import Sandbox
@@ -40,9 +40,9 @@ def laid(base: Path, lab: Lab, submission: Path, box: Sandbox) -> Iterator[Machi
     from tidemark.grade.witness.machine import Machine
 
     with files.scratch("tidemark-break-") as scratch:
-        request, host = grading.Request(base, submission, lab.name), grading.Host(Path(scratch), box)
-        tree = grading.lay_tree(request, host, lab)
-        yield Machine(lab, tree, base, host.scratch / "runs", box, object_rules.objects(lab))
+        place = grading.Host(Path(scratch), box)
+        tree = grading.lay_tree(grading.Request(base, submission, lab.name), place, lab)
+        yield Machine(lab, tree, base, place.scratch / "runs", box, object_rules.objects(lab))
 
 
 def sheets_of(base: Path, lab: Lab, files_: dict[str, bytes], personal: Personal, box: Sandbox) -> tuple[Sheet, Sheet]:
@@ -101,9 +101,7 @@ def export(
     box = sandboxes.choose(sandbox)
     solutions.check(box, qemu.ROOT, sandbox)
     found, reader = class_table.handed_in(submissions, assignment), reading.reader(box)
-    listed = rosters.read(roster) if roster else None
-    twice = rosters.clashes(found)
-    strangers = listed.strangers(name for name in found if name not in twice) if listed else {}
+    refused = rosters.misnamed(found, roster)
     released = trees.released(qemu.ROOT, labs.students_files(qemu.ROOT))
     with reference.of(qemu.ROOT) as base:
 
@@ -114,8 +112,8 @@ def export(
             whose = Personal(personal.owner(name), key, practice=not supervised)
             return sheets_of(base, assignment, student.files, whose, box)
 
-        names = [name for name in found if name not in twice | strangers]
-        made, failed = sheets.of_class(names, make, [*dict.fromkeys(twice.values()), *strangers.values()])
+        names = [name for name in found if name not in refused]
+        made, failed = sheets.of_class(names, make, list(dict.fromkeys(refused.values())), host.processors())
     write_atomically(out, paper.document(break_paper.title(assignment), [one for one, _ in made]))
     sheets.write_keys(keys, break_paper.title(assignment), [other for _, other in made])
     print(f"{len(made)} sheets in {out}, keys in {keys}")
@@ -141,6 +139,7 @@ def try_(
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.judge.broken import drawn
     from tidemark.grade.model import Personal
+    from tidemark.grade.witness.playback import pages_of
 
     os.umask(0o022)
     assignment = labs.load(qemu.ROOT, lab)
@@ -153,7 +152,7 @@ def try_(
         broken = drawn.of(machine, Personal(f"seed {seed}", b"practice", practice=True))
     print(f"Practice: it gives no points.\n\n{break_paper.change_text(broken)}\n\n{break_paper.FULL}\n")
     for number, test in enumerate(broken.tests, 1):
-        print(f"{break_paper.head(number, test)}\n    {' '.join(str(test.options['string']).split())}")
+        print(f"{break_paper.head(number, test)}\n    {' '.join(map(str, pages_of(test)))}")
     print()
     answers = break_paper.answers(broken) if show else [""] * len(break_paper.QUESTIONS)
     for number, (question, answer) in enumerate(zip(break_paper.QUESTIONS, answers), 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -87,14 +86,6 @@ def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> F
     return Finals(lab, rules, handed_in, written.load(out / written.TABLE, lab) if lab.questions else {})
 
 
-def misnamed(names: Sequence[str], roster: Path | None, supervised: bool) -> dict[str, str]:
-    """A sentence for each submission whose name is not on the roster, or that the quiz cannot tell from another."""
-    from tidemark.grade.intake import roster as rosters
-
-    strangers = rosters.read(roster).strangers(names) if roster else {}
-    return strangers | (rosters.clashes(names) if supervised else {})
-
-
 def grade_class(
     submissions: Annotated[Path, typer.Argument(metavar="SUBMISSIONS", help="Folder with a submission per student.")],
     lab: Annotated[str, typer.Option("--lab", help="The assignment: a folder of labs/.")],
@@ -144,6 +135,7 @@ def grade_class(
     from tidemark.grade.build import tree as trees
     from tidemark.grade.hand_back import class_table, regrade
     from tidemark.grade.intake import lab as labs
+    from tidemark.grade.intake import roster as rosters
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
@@ -157,7 +149,7 @@ def grade_class(
             submissions, assignment, place, class_run.grader(source, lab, supervised), released, box
         )
         book.finals = finals_of(assignment, place, policy, times)
-        book.refuse(misnamed([student.name for student in book.students], roster, supervised))
+        book.refuse(rosters.misnamed([student.name for student in book.students], roster, supervised))
         before = regrade.earlier(book)
         regrade.limit(book, again, before)
         book.settle()

@@ -42,7 +42,7 @@ def ask(folder: Path, lab: Lab, answers: Answers, marks: Marks) -> None:
         if missing:
             print("\n".join(["", written.asked(question), *(f"  - {line}" for line in question.rubric)]))
         for name in missing:
-            print(f"\n{text.indented(answers[name][question.name])}")
+            print(f"\n{text.indented(written.shown(question, answers[name]))}")
             points, remark = asked_for(question, name)
             if points is not None:
                 marks[name, question.name] = written.Mark(points, remark)

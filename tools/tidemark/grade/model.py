@@ -76,12 +76,14 @@ class Personal:
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the handout for which a person gives points; `rubric`: the criteria, in lines."""
+    """A question for which a person gives points; `rubric`: the criteria, in lines; `paper`: it is answered on paper or
+    in person, not in the file of answers."""
 
     name: str
     text: str
     points: float
     rubric: tuple[str, ...] = ()
+    paper: bool = False
 
 
 @dataclass(frozen=True)

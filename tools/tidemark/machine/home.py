@@ -23,9 +23,9 @@ PLUGIN = "QEMU's plugin, which is built in a tree"
 LABS = "the assignments' files"
 NOT_HERE = {
     **dict.fromkeys(("sim", "compare", "worst", "evaluate", "board"), SOURCES),
-    **dict.fromkeys(("min", "why", "trace", "alloc", "contention"), PLUGIN),
+    **dict.fromkeys(("min", "why", "viva", "trace", "alloc", "contention"), PLUGIN),
     **dict.fromkeys(("lab", "grade", "grade-class", "export-grade", "hand-in", "rubric", "class-stats"), LABS),
-    **dict.fromkeys(("export-jplag", "release", "quiz"), LABS),
+    **dict.fromkeys(("export-jplag", "release", "quiz", "break-code"), LABS),
     "gdb": "gdb's commands and the kernel's sources",
     "paper": "the disk with programs of Debian",
 }

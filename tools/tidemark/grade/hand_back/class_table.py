@@ -277,7 +277,8 @@ class Gradebook:
             notes = [" ".join(text.clean(note).split()) for note in made.notes]
             notes += [f"graded by another release: {result.made_by(made)}"] if student.kept else []
         answers = written.split(written.text_of(student.answers), self.lab.questions)
-        if student.answers and (none := [each.name for each in self.lab.questions if each.name not in answers]):
+        filed = [each.name for each in self.lab.questions if not each.paper]
+        if student.answers and (none := [name for name in filed if name not in answers]):
             notes.append(f"{written.ANSWERS} has no answer below a heading {' or '.join(none)}")
         more, said = self.finals.row(student.name, made.score if made else None, answers)
         return row | more | {"note": "; ".join(filter(None, [*notes, student.trouble, *said]))}

@@ -5,8 +5,8 @@
     rubric.txt         to read beside it: each question with its rubric, and below it all students' answers
     NAME/written.txt   for the student: the student's answers, points and remarks
 
-A missing answer has 0 points. An answer has no points until a person gives some, and
-until then there is no sum.
+A missing answer has 0 points, unless the question is answered on paper. An answer has no points until a person gives
+some, and until then there is no sum.
 """
 
 from __future__ import annotations
@@ -131,9 +131,15 @@ def save(path: Path, lab: Lab, students: Iterable[str], marks: Marks) -> None:
 
 
 def mark_for(question: Question, name: str, answers: Mapping[str, str], marks: Marks) -> Mark:
-    """A student's mark for a question: the one that was given, or 0 points if there is no answer."""
+    """A student's mark for a question: the one that was given, or 0 points if there is no answer where one is due."""
     mark = marks.get((name, question.name), Mark(None))
-    return Mark(0.0, mark.remark or "no answer") if mark.points is None and question.name not in answers else mark
+    is_missing = question.name not in answers and not question.paper
+    return Mark(0.0, mark.remark or "no answer") if mark.points is None and is_missing else mark
+
+
+def shown(question: Question, answers: Mapping[str, str]) -> str:
+    """A student's answer, or that there is none."""
+    return answers.get(question.name, "(on paper)" if question.paper else "(no answer)")
 
 
 def asked(question: Question) -> str:
@@ -149,7 +155,7 @@ def page(lab: Lab, answers: Answers, marks: Marks) -> str:
         for name, given in answers.items():
             mark = mark_for(question, name, given, marks)
             points = "no points yet" if mark.points is None else share(mark.points, question.points)
-            lines += [f"  {name}: {points}", indented(given.get(question.name, "(no answer)"), " " * 6), ""]
+            lines += [f"  {name}: {points}", indented(shown(question, given), " " * 6), ""]
     return "\n".join(lines)
 
 
@@ -160,7 +166,7 @@ def for_student(lab: Lab, name: str, answers: Mapping[str, str], marks: Marks) -
         mark = mark_for(question, name, answers, marks)
         points = "no points yet" if mark.points is None else share(mark.points, question.points)
         remark = f": {clean(mark.remark)}" if mark.remark else ""
-        lines += [asked(question), indented(answers.get(question.name, "(no answer)")), f"  {points}{remark}", ""]
+        lines += [asked(question), indented(shown(question, answers)), f"  {points}{remark}", ""]
     return "\n".join(lines)
 
 

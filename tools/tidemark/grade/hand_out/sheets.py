@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,19 +31,25 @@ def tell(sentence: str) -> None:
 
 
 def of_class(
-    names: Iterable[str], make: Callable[[str], Made], refused: Sequence[str] = (), say: Callable[[str], None] = tell
+    names: Iterable[str], make: Callable[[str], Made], refused: Sequence[str] = (), jobs: int = 1
 ) -> tuple[list[Made], int]:
     """(what `make` returns for each name, the number of sentences). A name for which `make` raises LabError gets a
-    sentence, as `refused` are, and the others go on."""
+    sentence, as `refused` are, and the others go on. `jobs` are made at a time."""
     made, failed = [], len(refused)
     for sentence in refused:
-        say(sentence)
-    for name in names:
+        tell(sentence)
+    with ThreadPoolExecutor(jobs) as pool:
+        coming = [(name, pool.submit(make, name)) for name in names]
         try:
-            made.append(make(name))
-        except LabError as error:
-            failed += 1
-            say(f"{name}: {error}")
+            for name, future in coming:
+                try:
+                    made.append(future.result())
+                except LabError as error:
+                    failed += 1
+                    tell(f"{name}: {error}")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return made, failed
 
 

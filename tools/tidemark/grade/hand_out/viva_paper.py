@@ -19,16 +19,16 @@ QUESTIONS = (
     "Is the page needed again? Show when it comes back, or that it does not.",
 )
 HINTS = (
-    "print current_task->pid, tm-why addr, tm-pt current_task->pid addr",
-    "tm-lists; then break policy_call_evicted, continue, tm-page page",
-    "tm-history PID ADDRESS, and with the number of a line to go there",
-    "tm-history PID ADDRESS at the end of the run (tidemark gdb RESULT --end), or tidemark why",
+    "print current_task->pid\ntm-why addr\ntm-pt current_task->pid addr",
+    "tm-lists\nbreak policy_call_evicted\ncontinue\ntm-page page",
+    "tm-history PID ADDRESS          with the number of a line after it: to go there",
+    "tidemark gdb RESULT --end\ntm-history PID ADDRESS",
 )
 
 
 def page_of(row: Row) -> str:
     """A page and its process in words."""
-    return f"page {row.page:#x} (address {row.page * PAGE:#x}) of process {row.pid}"
+    return f"page {row.page:#x} of process {row.pid} (address {row.page * PAGE:#x})"
 
 
 def command(result: Path, ns: int) -> str:
@@ -40,11 +40,12 @@ def printed(name: str, result: Path, moment: Moment, policy: str) -> paper.Sheet
     """The student's sheet: the command, the questions, and commands that help."""
     blocks = [
         paper.text(f"The run is the one in {result}; its policy is {policy}. {CLOCK}"),
+        paper.text("Commands that may help stand below each question."),
         paper.listing(command(result, moment.fault.ns)),
     ]
     for number, (words, hint) in enumerate(zip(QUESTIONS, HINTS), 1):
         blocks.append(paper.question(number, words.format(policy=policy), lines=2))
-        blocks.append(paper.text(f"Commands that may help: {hint}."))
+        blocks.append(paper.listing(hint))
     return paper.Sheet(TITLE, name, blocks)
 
 
@@ -59,7 +60,7 @@ def keys(name: str, result: Path, moment: Moment, policy: str) -> paper.Sheet:
         returns = "No: no fault brings it back before the end of the run."
     why = f"tidemark why {result} --pid {chosen.pid} --page {chosen.page:#x} --at {chosen.ns}ns"
     answers = (
-        f"{page_of(fault).capitalize()}, in which it faults itself. It is in slot {needed.number} of the swap area.",
+        f"Process {fault.pid} faults on {page_of(fault)}. It is in slot {needed.number} of the swap area.",
         f"{page_of(chosen).capitalize()}, in frame {chosen.frame:#x}, chosen at {time(chosen.ns)}.",
         f"At {time(came.ns)}, by {CAME.get(In(came.how), 'another way')}, {source}, into the same frame.",
         returns,

@@ -17,7 +17,7 @@
 
 SECRET/NAME.toml has only [[test]] tables. SECRET/quiz.key is a course's secret, which grading quizzes takes.
 labs/NAME/questions.toml, if it exists, has the questions of the handout for which a person gives points, each a
-[[question]]: name, question, points, rubric (lines). Students do not get it.
+[[question]]: name, question, points, rubric (lines); paper = true: it is answered on paper. Students do not get it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+PAPER = "paper"  # an optional key of a question: it is answered on paper, or in person
 FOLDER, FILE, QUESTIONS = "labs", "lab.toml", "questions.toml"
 KEYS = {
     "number": int,
@@ -229,14 +230,17 @@ def questions_of(path: Path) -> tuple[Question, ...]:
 
 def question_of(path: Path, table: object) -> Question:
     """One [[question]]."""
-    if not isinstance(table, dict) or set(table) != set(QUESTION_KEYS):
+    if not isinstance(table, dict) or set(table) - {PAPER} != set(QUESTION_KEYS):
         raise LabError(f"{path}: every [[question]] has {', '.join(QUESTION_KEYS)}, and nothing else", BAD_INPUT)
+    if not isinstance(table.get(PAPER, False), bool):
+        raise LabError(f"{path}: {PAPER} = {table[PAPER]!r} is neither true nor false", BAD_INPUT)
     for key, kind in QUESTION_KEYS.items():
         if not isinstance(table[key], kind):
             raise LabError(f"{path}: {key} = {table[key]!r} cannot be used", BAD_INPUT)
     if table["points"] <= 0 or not re.fullmatch(r"[\w.-]+", table["name"]):
         raise LabError(f"{path}: question {table['name']!r}: a name must be one word, and points above 0", BAD_INPUT)
-    return Question(table["name"], table["question"].strip(), table["points"], tuple(map(str, table["rubric"])))
+    rubric = tuple(map(str, table["rubric"]))
+    return Question(table["name"], table["question"].strip(), table["points"], rubric, table.get(PAPER, False))
 
 
 def hidden_tests(secret: Path, name: str) -> tuple[Test, ...]:

@@ -56,3 +56,10 @@ def clashes(names: Iterable[str]) -> dict[str, str]:
     several = [found for found in same.values() if len(found) > 1]
     said = "{} are one name to the quiz: change one"
     return {name: said.format(" and ".join(map(repr, found))) for found in several for name in found}
+
+
+def misnamed(names: Iterable[str], roster: Path | None, drawn: bool = True) -> dict[str, str]:
+    """A sentence for each name of a submission that is not on the roster, if there is one, or that is one name with
+    another; the latter only if something is `drawn` by the name. Raises LabError as `read` does."""
+    known = list(names)
+    return (read(roster).strangers(known) if roster else {}) | (clashes(known) if drawn else {})
