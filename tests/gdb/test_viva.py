@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from debugger import NO_TRACEBACK, marked, replayed
 from lab import tidemark
@@ -17,7 +18,7 @@ from tidemark.grade.judge.viva import moment
 from tidemark.grade.judge.viva.moment import Moment
 from tidemark.grade.model import Personal
 from tidemark.telemetry import events
-from tidemark.telemetry.events import SWAP
+from tidemark.telemetry.events import SWAP, Kind
 
 SECRET = b"a course's secret of 2027"
 RUN = ("--vm", "clock", "--frames", "60", "--swap", "sim:ssd", "-q", "phase", "256", "128", "4", "2000")
@@ -100,6 +101,57 @@ def test_two_runs_of_one_name_are_told(tmp_path: Path) -> None:
     (tmp_path / "names").write_text("Ada\nBob\n")
     folders, again = viva.names_of(tmp_path / "runs", roster.read(tmp_path / "names"))
     assert folders == {"Bob": tmp_path / "runs/Bob"} and again == said
+
+
+PAGE, NEEDED, FRAME, SLOT = 0xB6000, 0xB6001, 7, 3
+Event = dict[str, int]
+STORY: dict[str, Event] = {
+    "name": {"kind": Kind.TASK, "pid": 4},
+    "came": {"kind": Kind.INSERT, "pid": 4, "page": PAGE, "frame": FRAME},
+    "fault": {"kind": Kind.FAULT, "pid": 4, "page": NEEDED},
+    "chosen": {"kind": Kind.SELECT, "pid": 4, "page": PAGE, "frame": FRAME, "other": 4},
+    "gone": {"kind": Kind.EVICT, "pid": 4, "page": PAGE, "frame": FRAME, "other": 4, "store": SWAP, "number": 9},
+    "needed": {"kind": Kind.INSERT, "pid": 4, "page": NEEDED, "frame": FRAME, "store": SWAP, "number": SLOT},
+    "end": {"kind": Kind.FAULT_END, "pid": 4, "page": NEEDED, "how": events.MAJOR},
+}
+SWITCH: Event = {"kind": Kind.SWITCH, "pid": 5, "other": 4}
+EARLIER: Event = {"kind": Kind.EVICT, "pid": 4, "page": 0xB6009, "frame": 8, "store": SWAP, "number": 8}
+INEXACT: dict[str, tuple[str, Event]] = {
+    "another task runs before": ("chosen", SWITCH),
+    "the write of an earlier page ends first": ("chosen", EARLIER),
+    "kswapd asks": ("", {"other": 2}),
+    "it has no owner": ("", {"pid": 0}),
+    "it is only written": ("", {"how": 2}),
+}
+
+
+def story(before: str = "", more: Event | None = None, change: Event | None = None) -> events.Events:
+    """A run's events, 100 ns apart. `more`: one more event before that of this name; `change`: of the
+    SELECT."""
+    told = []
+    for name, event in STORY.items():
+        told += [more] if more and name == before else []
+        told.append(event | (change or {}) if name == "chosen" else event)
+    rows = np.zeros(len(told), events.RECORD)
+    for at, event in enumerate(told):
+        rows["ns"][at] = 100 * at
+        for column, value in event.items():
+            rows[column][at] = value
+    return events.Events(rows, True)
+
+
+def test_a_fault_is_taken_if_all_of_it_is_known() -> None:
+    found = moment.drawn(story(), lambda limit: 0)
+    assert (found.fault.page, found.needed.number, found.chosen.page) == (NEEDED, SLOT, PAGE)
+    assert (found.came.ns, found.back) == (100, None)
+
+
+@pytest.mark.parametrize("case", INEXACT)
+def test_a_fault_is_not_taken_if_it_cannot_be_said_exactly(case: str) -> None:
+    before, event = INEXACT[case]
+    made = story(before, event) if before else story(change=event)
+    with pytest.raises(LabError, match="no major fault in which the process itself evicts"):
+        moment.drawn(made, lambda limit: 0)
 
 
 def test_a_run_without_such_a_fault_is_told(tmp_path: Path) -> None:

@@ -214,3 +214,14 @@ def test_gradescope_tells_whose_quiz_it_is(tmp_path: Path, saved: Path) -> None:
     (root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": "Zoë Ng"}]}))
     system.start(root, stand_in(tmp_path / "bin", "exit 3\n", saved))
     assert "--student Zoë Ng --json" in (tmp_path / "bin/called").read_text()
+
+
+def test_gradescope_grades_a_quiz_only_in_a_supervised_session(tmp_path: Path, saved: Path) -> None:
+    system, root = Gradescope(), tmp_path / "root"
+    system.lay(root)
+    for at, told in enumerate(("--secret", "--supervised")):
+        env = stand_in(tmp_path / f"bin{at}", "exit 3\n", saved)
+        system.start(root, env)
+        called = (tmp_path / f"bin{at}/called").read_text()
+        assert told in called and ("--supervised" in called) == bool(at)
+        (root / "source/supervised").touch()
