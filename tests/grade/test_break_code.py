@@ -125,9 +125,12 @@ def test_a_bad_submission_costs_the_class_nothing(
             path = tmp_path / "in" / name / Path(file).name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("int" if name == "eve" else text)
+    (tmp_path / "in/kim").mkdir()
+    (tmp_path / "in/kim/fifo.c").write_text(solution[FIFO])
+    (tmp_path / "in/max").mkdir()
     (tmp_path / "key").write_bytes(SECRET)
-    (tmp_path / "names").write_text("Ada\nBob\nEve\n")
-    with pytest.raises(LabError, match="3 lines above say which students have none"):
+    (tmp_path / "names").write_text("Ada\nBob\nEve\nKim\nMax\n")
+    with pytest.raises(LabError, match="4 lines above say which students have none"):
         break_code.export(
             tmp_path / "in",
             lab="clock",
@@ -139,8 +142,10 @@ def test_a_bad_submission_costs_the_class_nothing(
     said = capsys.readouterr().err
     assert "'Bob' and 'bob' are one name to the quiz: change one" in said
     assert "'mallory' is not on the roster names" in said and "eve: it does not compile: " in said
-    assert [(tmp_path / name).read_text().count("<article>") for name in ("sheets.html", "keys.html")] == [1, 1]
-    assert "it gives no points" in (tmp_path / "sheets.html").read_text()
+    assert "tidemark: max: there is no kernel/mm/policy/fifo.c" in said
+    sheets, keys = ((tmp_path / name).read_text() for name in ("sheets.html", "keys.html"))
+    assert sheets.count("<article>") == keys.count("<article>") == 2 and "it gives no points" in sheets
+    assert "fifo.c" in sheets.split(">kim<")[1]
 
 
 def test_only_short_visible_strings_are_asked_about() -> None:

@@ -33,7 +33,7 @@ Box = Annotated[str, typer.Option("--sandbox", help="The sandbox for the student
 
 @contextmanager
 def laid(base: Path, lab: Lab, submission: Path, box: Sandbox) -> Iterator[Machine]:
-    """A tree with a submission's files in their places, in a scratch folder."""
+    """A tree with a submission's files in their places, in a scratch folder. Starters replace files that it lacks."""
     from tidemark import files
     from tidemark.grade import grading
     from tidemark.grade.build import object_rules
@@ -42,7 +42,11 @@ def laid(base: Path, lab: Lab, submission: Path, box: Sandbox) -> Iterator[Machi
     with files.scratch("tidemark-break-") as scratch:
         place = grading.Host(Path(scratch), box)
         tree = grading.lay_tree(grading.Request(base, submission, lab.name), place, lab)
-        yield Machine(lab, tree, base, place.scratch / "runs", box, object_rules.objects(lab))
+        machine = Machine(lab, tree, base, place.scratch / "runs", box, object_rules.objects(lab))
+        for file in lab.sources:
+            if not (tree / file).is_file():
+                grading.stand_in(machine, file)
+        yield machine
 
 
 def sheets_of(base: Path, lab: Lab, files_: dict[str, bytes], personal: Personal, box: Sandbox) -> tuple[Sheet, Sheet]:

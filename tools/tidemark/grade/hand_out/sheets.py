@@ -46,7 +46,7 @@ def of_class(
                     made.append(future.result())
                 except LabError as error:
                     failed += 1
-                    tell(f"{name}: {error}")
+                    tell(f"{name}: {str(error).removeprefix(f'{name}: ')}")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
