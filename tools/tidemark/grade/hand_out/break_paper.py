@@ -9,7 +9,7 @@ from tidemark.grade.judge.broken.drawn import Broken
 from tidemark.grade.model import Lab, Test
 from tidemark.grade.witness.playback import pages_of
 
-CONTEXT = 7  # lines shown on either side of the changed one
+CONTEXT = 6  # lines shown on either side of the changed one
 QUESTIONS = (
     "Which of these tests fails first, in their order? Its number.",
     "At which reference of its string does the policy first evict a wrong page? The reference's number.",
@@ -17,8 +17,8 @@ QUESTIONS = (
     "Which page should it evict there, and does it evict without the change?",
     "Why does the change have this effect?",
 )
-LINES = (1, 1, 1, 1, 4)  # of room for each answer
-FULL = "Each of these tests passes with your file as it is. The pages x1, x2 and so on were used before the string."
+LINES = (0, 0, 0, 0, 4)  # of room for each answer; 0: for a number
+FULL = "Each test passes with your file as it is. The pages x1, x2 and so on are used once each before its string."
 TAB = 4  # columns, on paper
 
 
@@ -44,7 +44,7 @@ def head(number: int, test: Test) -> str:
     policy, frames, _ = expected.options_of(test)
     first, before = int(test.options.get("first", 1)), len(first_failure.prefix_for(test))
     later = f"; evictions count from reference {first} on" if first > 1 else ""
-    return f"Test {number}: {test.title} ({policy}, {frames} frames; before it x1 to x{before}, once each{later})"
+    return f"Test {number}: {test.title} (vm={policy}, {frames} frames, after x1 to x{before}{later})"
 
 
 def test_blocks(number: int, test: Test) -> list[str]:

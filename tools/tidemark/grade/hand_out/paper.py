@@ -12,23 +12,26 @@ from dataclasses import dataclass
 from html import escape
 
 STYLE = """
-@page { size: A4; margin: 18mm 20mm; }
-body { font: 11pt/1.4 "DejaVu Serif", Georgia, serif; margin: 0 auto; max-width: 170mm; color: #000; }
+@page { size: A4; margin: 15mm 20mm; }
+p { margin: 2mm 0; }
+body { font: 10.5pt/1.35 "DejaVu Serif", Georgia, serif; margin: 0 auto; max-width: 170mm; color: #000; }
 header { display: flex; justify-content: space-between; border-bottom: 1px solid #000; margin-bottom: 5mm; }
 h1 { font-size: 14pt; margin: 0 0 2mm; }
 .name { font-weight: bold; }
 article + article { break-before: page; }
-pre { font: 9pt/1.35 "DejaVu Sans Mono", monospace; white-space: pre-wrap; margin: 3mm 0; padding: 2mm 3mm;
+pre { font: 8.5pt/1.3 "DejaVu Sans Mono", monospace; white-space: pre-wrap; margin: 2mm 0; padding: 1.5mm 3mm;
       border: 1px solid #999; break-inside: avoid; }
-table { border-collapse: collapse; margin: 3mm 0; break-inside: avoid; }
+table { border-collapse: collapse; margin: 2mm 0; break-inside: avoid; }
 td, th { border: 1px solid #999; padding: .5mm 1.5mm; text-align: center; font: 10pt "DejaVu Sans Mono", monospace; }
 th { font-size: 8pt; font-weight: normal; color: #444; }
-.asked { break-inside: avoid; margin: 4mm 0; }
-.room { border-bottom: 1px solid #000; height: 8mm; }
+.asked { break-inside: avoid; margin: 3mm 0; }
+.room { border-bottom: 1px solid #000; height: 7mm; }
+.short { display: flex; justify-content: space-between; align-items: flex-end; gap: 6mm; }
+.short .room { flex: 0 0 28mm; }
 .key { font-weight: bold; }
 @media screen { article { margin: 10mm 0; } }
 """
-IN_A_ROW = 16  # references of a string in a row of its table
+IN_A_ROW = 20  # references of a string in a row of its table
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,10 @@ def references(string: Sequence[object]) -> str:
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
-def question(number: int, words: str, lines: int = 1) -> str:
-    """A question, and room for an answer of some lines."""
+def question(number: int, words: str, lines: int = 0) -> str:
+    """A question, and room for an answer of some lines; 0: for a number, beside the question."""
+    if not lines:
+        return f'<div class="asked short"><span>{number}. {escape(words)}</span><span class="room"></span></div>'
     room = '<div class="room"></div>' * lines
     return f'<div class="asked">{number}. {escape(words)}{room}</div>'
 
