@@ -30,6 +30,12 @@ def whose_quiz(supervised: bool, student: str, handed_in: Path | None) -> str:
     return class_table.name_of(handed_in.resolve())
 
 
+def check_supervised(supervised: bool, lab: Lab) -> None:
+    """Raises LabError if a quiz was taken under supervision and cannot be graded."""
+    if supervised and lab.quiz and not lab.personal:
+        raise LabError("--supervised: grading the quiz takes the course's secret, quiz.key in --secret", USAGE)
+
+
 def tell_of_quiz(lab: Lab, secret: Path | None, quiet: bool) -> None:
     """Print a line if the lab has a quiz, and there is no secret to grade it. If there is one, the grade has a note."""
     if lab.quiz and not (secret and (secret / "quiz.key").is_file()) and not quiet:
@@ -105,6 +111,7 @@ def grade(
     handed_in = submission or tree
     whose = whose_quiz(supervised, student, submission)
     assignment = labs.load(tree, lab, secret, whose)
+    check_supervised(supervised, assignment)
 
     def show(graded: Graded) -> None:
         if not quiet:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidemark.commands import options
+from tidemark.commands.grade import check_supervised
 from tidemark.commands.sweep import Bar, say, where_to_run
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.machine import qemu
@@ -140,6 +141,7 @@ def grade_class(
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
     assignment = labs.load(tree, lab, hidden, "everybody" if supervised else "")
+    check_supervised(supervised, assignment)
     grading.check_release(tree)
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
     place = out or Path("results", f"grades-{lab}")

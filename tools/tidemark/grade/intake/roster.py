@@ -60,6 +60,10 @@ def clashes(names: Iterable[str]) -> dict[str, str]:
 
 def misnamed(names: Iterable[str], roster: Path | None, drawn: bool = True) -> dict[str, str]:
     """A sentence for each name of a submission that is not on the roster, if there is one, or that is one name with
-    another; the latter only if something is `drawn` by the name. Raises LabError as `read` does."""
+    another; the latter only if something is `drawn` by the name. Raises LabError as `read` does, and if no name is on
+    the roster, which then is another class's."""
     known = list(names)
-    return (read(roster).strangers(known) if roster else {}) | (clashes(known) if drawn else {})
+    strangers = read(roster).strangers(known) if roster else {}
+    if known and len(strangers) == len(known):
+        raise LabError(f"no submission has a name of the roster {roster}: is it that of another class?", BAD_INPUT)
+    return strangers | (clashes(known) if drawn else {})
