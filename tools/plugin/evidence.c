@@ -18,7 +18,8 @@
  * pgd_destroy and signal_send; refs=0: no REF and STORE records, so no page of a program is known;
  * refs=2: one record for a run of loads and stores to one page, with the kind of the first, which
  * suffices to know when a page was used; tables=1, with flush_page=, flush_all=: addresses of the kernel's
- * tlb_flush_page and tlb_flush_all; and those of the files in evidence/.
+ * tlb_flush_page and tlb_flush_all; requests=1, with request_end=: the address of its block_end; and those of
+ * the files in evidence/.
  */
 #include "evidence/evidence.h"
 
@@ -32,7 +33,7 @@ enum { NO_REFERENCES, EACH_KIND, EITHER_KIND };
 enum { CLOCK_VIRTUAL = 1 };
 
 static uint64_t files = ~0ull, directory, copy, sectors, clear, death, signals,
-		references = EACH_KIND, tables, flush_page, flush_all;
+		references = EACH_KIND, tables, flush_page, flush_all, requests, request_end;
 
 static uint16_t space_of[NR_FRAMES]; /* indexed by the frame of the page directory */
 static uint16_t nr_spaces = 1;
@@ -210,6 +211,15 @@ static void on_flush(unsigned int cpu, void *data)
 		record_put(FLUSH, 0, 0, 0);
 }
 
+/* At block_end. */
+static void on_request_end(unsigned int cpu, void *data)
+{
+	(void)cpu;
+	(void)data;
+	if (requests)
+		record_put(ENDED, 0, 0, 0);
+}
+
 /* --- blocks that QEMU translates --- */
 
 /* The timer takes every program to the kernel, so it suffices to check here. */
@@ -227,6 +237,7 @@ static void translate_kernel(struct qemu_plugin_insn *insn, uint64_t pc)
 				: pc == death                         ? on_death
 				: pc == signals                       ? on_signal
 				: pc == flush_page || pc == flush_all ? on_flush
+				: pc == request_end                   ? on_request_end
 								      : NULL;
 
 	if (called)
@@ -268,12 +279,19 @@ static void translate(struct qemu_plugin_tb *tb)
 static bool option(const char *name, const char *value)
 {
 	static const struct number numbers[] = {
-		{ "files", &files },         { "sectors", &sectors },
-		{ "directory", &directory }, { "copy", &copy },
-		{ "clear", &clear },         { "death", &death },
-		{ "signal", &signals },      { "refs", &references },
-		{ "tables", &tables },       { "flush_page", &flush_page },
+		{ "files", &files },
+		{ "sectors", &sectors },
+		{ "directory", &directory },
+		{ "copy", &copy },
+		{ "clear", &clear },
+		{ "death", &death },
+		{ "signal", &signals },
+		{ "refs", &references },
+		{ "tables", &tables },
+		{ "flush_page", &flush_page },
 		{ "flush_all", &flush_all },
+		{ "requests", &requests },
+		{ "request_end", &request_end },
 	};
 
 	return NUMBER_OPTION(numbers, name, value) || record_option(name, value) ||

@@ -35,7 +35,8 @@ enum kind {
 	KILLED,
 	TABLES,
 	FLUSH,
-	REQUEST
+	REQUEST,
+	ENDED
 };
 
 /* The rules that can be broken; tidemark.grade.witness.evidence has the messages. */

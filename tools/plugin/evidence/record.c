@@ -22,6 +22,7 @@
  *	             comes before the first reference with a number that is new for the space
  *	FLUSH        with tables=1: the student's code calls flush_page= or flush_all=, which flush the TLB
  *	REQUEST      with writes=: the kernel begins to serve a write or a flush of the disk for files
+ *	ENDED        with requests=1: a disk that takes time has ended a request, whose copies come before
  *	END          a, b: low and high half of QEMU's virtual time in ns, 0 after BUDGET (it cannot be
  *	             read between two instructions)
  *

@@ -40,8 +40,8 @@ class Run:
     `files` are added to the guest's first file system, in directories that it has. `refs`: which references are
     recorded; with NO_REFS neither they nor program pages that the student's code touches are known. `disk`:
     an image for a modelled disk, sda, of the kind `disk_kind`, which the run does not change; `writes`: all writes and
-    flushes of a disk with a cache are recorded. `tables`: page tables are counted. `budget`: the
-    number of instructions, of kernel and programs, after which the run is ended.
+    flushes of a disk with a cache are recorded. `tables`: page tables are counted. `requests`: the ends of disk
+    requests are recorded. `budget`: the number of instructions, of kernel and programs, after which the run is ended.
     """
 
     command: str
@@ -53,6 +53,7 @@ class Run:
     cmdline: str = ""
     refs: int = EACH_KIND
     tables: bool = False
+    requests: bool = False
     disk: Path | None = None
     disk_kind: str = qemu.Settings.disk_kind
     writes: bool = False
@@ -177,6 +178,7 @@ def observed(workspace: Workspace, run: Run, folder: Path, told: bool, look: Cal
         "out": str(records),
         "refs": str(run.refs),
         "tables": str(int(run.tables)),
+        "requests": str(int(run.requests)),
         "budget": str(run.budget),
         **({"writes": str(folder / WRITES)} if run.writes else {}),
         **kernel.options,

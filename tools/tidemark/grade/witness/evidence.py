@@ -19,7 +19,7 @@ import numpy as np
 from tidemark.grade.witness.kernel_map import KernelMap
 
 REF, STORE, READ, WRITE, ZERO, COPY, SWITCH, BIRTH, EXIT, BREACH, BUDGET, END, FILE_READ, FILE_WRITE = range(14)
-KILLED, TABLES, FLUSH, REQUEST = 14, 15, 16, 17
+KILLED, TABLES, FLUSH, REQUEST, ENDED = 14, 15, 16, 17, 18
 EVENT = np.dtype(
     [
         ("kind", "u1"),

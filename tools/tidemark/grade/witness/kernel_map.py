@@ -124,6 +124,7 @@ def addresses(kernel: Elf) -> dict[str, int]:
             "signal": there["signal_send"],
             "flush_page": there["tlb_flush_page"],
             "flush_all": there["tlb_flush_all"],
+            "request_end": there["block_end"],
             "violation": there["world_violation"],
             "request": there["powercut_before"],
         }
