@@ -10,14 +10,8 @@
  * marked page.)
  */
 #include "internal.h"
-#include "lib/param.h"
 
 #define MIN_WINDOW 4u
-#define MAX_WINDOW 32u /* pages: 128 KiB */
-
-static u32 readahead_kb = MAX_WINDOW * PAGE_SIZE / 1024;
-PARAM_U32("vm.readahead_kb", readahead_kb, 0, MAX_WINDOW *PAGE_SIZE / 1024, "KiB",
-	  "largest window that a reader of a file has read ahead; 0: each page is read alone");
 
 /* Returns the largest window in pages, at least 1. */
 static u32 most_ahead(void)

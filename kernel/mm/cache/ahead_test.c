@@ -2,6 +2,8 @@
 #include "ahead.c"
 #include "lib/ktap.h"
 
+u32 readahead_kb = 128; /* of around.c */
+
 KTEST(readahead, grows_while_the_reader_goes_on)
 {
 	static const u32 sizes[] = { 8, 16, 32, 32, 32 };

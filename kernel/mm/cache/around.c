@@ -33,6 +33,11 @@
 #define LOTS_OF_MISSES 100u
 #define MOST_MISSES (10 * LOTS_OF_MISSES)
 
+/* Belongs to ahead.c. It is here because a file that students write may not declare parameters. */
+u32 readahead_kb = READAHEAD_MAX * PAGE_SIZE / 1024;
+PARAM_U32("vm.readahead_kb", readahead_kb, 0, READAHEAD_MAX *PAGE_SIZE / 1024, "KiB",
+	  "largest window that a reader of a file has read ahead; 0: each page is read alone");
+
 static u32 readaround_kb = 128;
 PARAM_U32("vm.readaround_kb", readaround_kb, 0, READAROUND_MAX *PAGE_SIZE / 1024, "KiB",
 	  "read at a fault, around the page of a mapped file; 0: only read-ahead");

@@ -207,6 +207,10 @@ int cache_make_blocks(struct page *page, u32 off, u32 n);
 
 /* ahead.c: what to read ahead. */
 
+#define READAHEAD_MAX 32u /* pages of a window, without advice: 128 KiB */
+
+extern u32 readahead_kb; /* vm.readahead_kb: the largest window, KiB; 0: each page is read alone */
+
 /* Call when page `index` is not resident and `want` pages are needed. Returns the number to read,
  * from index on. */
 u32 readahead_miss(struct readahead *ahead, u32 index, u32 want);
