@@ -36,6 +36,7 @@ NUMBERS = {
     "follow": 8,
     "hunt": 9,
     "crash": 10,
+    "readahead": 11,
 }
 
 
