@@ -6,9 +6,10 @@ import shutil
 
 import numpy as np
 import pytest
-from cover import lines, reasons
+from cover import reasons
 from cover.__main__ import FOLDER, executed
 from guest import boot
+from tidemark.grade.witness import lines
 from tidemark.machine import coverage, qemu
 
 PLACE = FOLDER / "of-a-test"

@@ -38,9 +38,9 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-from cover import lines  # noqa: E402
 from cover.__main__ import FOLDER, RUNS, executed  # noqa: E402
 from tidemark.grade.judge.broken import changes  # noqa: E402
+from tidemark.grade.witness import lines  # noqa: E402
 from tidemark.machine import coverage, qemu  # noqa: E402
 
 PLACE = ROOT / "build/mutation"

@@ -28,10 +28,11 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
+from tidemark.grade.witness import lines
+from tidemark.grade.witness.lines import Line
 from tidemark.machine import coverage, qemu
 
-from cover import host, lines, reasons
-from cover.lines import Line
+from cover import host, reasons
 
 FOLDER = qemu.ROOT / "build/coverage"
 RUNS, HOST, KERNEL = FOLDER / "runs", FOLDER / "host.json", FOLDER / "kernel"

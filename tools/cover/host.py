@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from posixpath import normpath
 
-from cover.lines import Line, is_counted
+from tidemark.grade.witness.lines import Line, is_counted
 
 SOURCES = ("Makefile", "boot", "kernel", "labs", "linker.ld", "pyproject.toml", "tests", "tools", "user")
 BUILT = ("flags", "initramfs.cpio", "tidemark.elf")

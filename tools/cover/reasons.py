@@ -7,7 +7,7 @@ import sys
 from collections.abc import Set
 from pathlib import Path
 
-from cover.lines import Line
+from tidemark.grade.witness.lines import Line
 
 if sys.version_info >= (3, 11):
     import tomllib
