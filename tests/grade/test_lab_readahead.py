@@ -11,7 +11,7 @@ from tidemark.grade import model
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import reading
 from tidemark.grade.model import Outcome
-from tidemark.grade.witness.evidence import EVENT, FILE_READ, REF, ENDED, SWITCH, Evidence
+from tidemark.grade.witness.evidence import ENDED, EVENT, FILE_READ, REF, SWITCH, Evidence
 from tidemark.machine import qemu
 from trials import Trial, changed, trial
 

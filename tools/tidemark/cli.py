@@ -36,7 +36,7 @@ COMMANDS = (
         "lab",
     ),
     *("grade", "grade-class", "export-grade", "hand-in", "rubric", "class-stats", "export-jplag", "board", "release"),
-    *("trace", "quiz", "break-code", "viva"),
+    *("trace", "quiz", "break-code", "viva", "hunts"),
 )
 MARKUP: Literal["markdown"] = "markdown"
 

@@ -34,7 +34,7 @@ from tidemark.grade.judge import budget
 from tidemark.grade.model import Outcome, Test, Verdict, scaled, wrong
 from tidemark.grade.witness import playback
 from tidemark.grade.witness.boot import NO_REFS, Boot
-from tidemark.grade.witness.evidence import FILE_READ, KILLED, ENDED, Evidence
+from tidemark.grade.witness.evidence import ENDED, FILE_READ, KILLED, Evidence
 from tidemark.grade.witness.machine import Machine, trouble
 from tidemark.strings import refstrings
 
