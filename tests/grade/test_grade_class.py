@@ -20,8 +20,9 @@ from confined import NEEDS_SANDBOX
 from lab import tidemark
 from tidemark.commands import grade_class
 from tidemark.errors import FAILED, USAGE, LabError
-from tidemark.grade import class_run, grading, isolation
+from tidemark.grade import class_run, isolation
 from tidemark.grade.build import reading, sandbox
+from tidemark.grade.build.workspace import check_release
 from tidemark.grade.hand_back import class_table, written
 from tidemark.grade.intake import lab as labs
 from tidemark.grade.model import Lab
@@ -389,7 +390,7 @@ def test_release_travels_as_it_was_built(tmp_path: Path, monkeypatch: pytest.Mon
     here = isolation.unpacked(packed)
     assert isolation.unpacked(packed) == here and here.secret
     assert [path.name for path in here.secret.iterdir()] == ["clock.toml"] and here.secret.stat().st_mode & 0o77 == 0
-    grading.check_release(here.release)
+    check_release(here.release)
     made = subprocess.run(
         ["make", qemu.KERNEL, qemu.INITRD],
         cwd=here.release,

@@ -11,11 +11,10 @@ from unittest import mock
 import pytest
 from grading import graded, messages, solution, starter
 from tidemark.errors import LabError
-from tidemark.grade import grading
 from tidemark.grade.build import object_form, object_rules, plain_c
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.solutions import places
-from tidemark.grade.build.workspace import HostRun, compiler
+from tidemark.grade.build.workspace import HostRun, check_release, compiler
 from tidemark.grade.hand_back import written
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.kinds import buddy
@@ -142,10 +141,10 @@ def test_release_of_another_compiler_is_not_graded_with(tmp_path: Path) -> None:
     for name in (qemu.KERNEL, "build/plugin/tidemark.so", "build/flags"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(" ".join([*compiler(), "12.2.0"]))
-    grading.check_release(tmp_path)
+    check_release(tmp_path)
     (tmp_path / "build/flags").write_text("tcc 0.9.27")
     with pytest.raises(LabError, match="a compiler other than"):
-        grading.check_release(tmp_path)
+        check_release(tmp_path)
 
 
 def test_keys_of_quizzes_count_as_solutions(tmp_path: Path) -> None:

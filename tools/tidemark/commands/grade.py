@@ -125,7 +125,7 @@ def grade(
         files_taken = taken.write(Path(scratch, "submission"))
         jobs, keep = host.processors(), None if submission else qemu.ROOT / "build/failed"
         made = grading.grade(
-            grading.Request(base, files_taken, lab, secret, whose, test, taken.notes),
+            grading.Request(base, files_taken, lab, secret, whose, student, test, taken.notes),
             grading.Host(Path(scratch, "work"), box, jobs, keep),
             show,
         )

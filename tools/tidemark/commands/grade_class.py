@@ -131,9 +131,10 @@ def grade_class(
     grades only new or changed submissions, and lists which grades changed, and how. Exit status 1: a submission could
     not be graded; its row says why.
     """
-    from tidemark.grade import class_run, grading, isolation, reference
+    from tidemark.grade import class_run, isolation, reference
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
+    from tidemark.grade.build.workspace import check_release
     from tidemark.grade.hand_back import class_table, regrade
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.intake import roster as rosters
@@ -142,7 +143,7 @@ def grade_class(
     hidden = secret.resolve() if secret else None
     assignment = labs.load(tree, lab, hidden, "everybody" if supervised else "")
     check_supervised(supervised, assignment)
-    grading.check_release(tree)
+    check_release(tree)
     released, box = trees.released(tree, labs.students_files(tree)), sandboxes.find(sandbox)
     place = out or Path("results", f"grades-{lab}")
     with reference.of(tree) as base:

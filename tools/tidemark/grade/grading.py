@@ -12,12 +12,13 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-from tidemark.errors import BAD_INPUT, LabError
+from tidemark.errors import LabError
 from tidemark.files import sha256
+from tidemark.grade import reference
 from tidemark.grade.build import object_rules, starters, tree
 from tidemark.grade.build.sandbox import Sandbox
-from tidemark.grade.build.workspace import HostRun, built_by, compiler, tail
-from tidemark.grade.intake import choice, lab
+from tidemark.grade.build.workspace import HostRun, built_by, check_release, tail
+from tidemark.grade.intake import choice, lab, rules
 from tidemark.grade.model import Grade, Graded, Lab, Outcome, Test, Verdict, wrong
 from tidemark.grade.witness import to_debug
 from tidemark.grade.witness.machine import Machine, suspicions, trespasses
@@ -36,8 +37,9 @@ class Request:
     """What is graded: a submission's files, in the tree of a built `release`, with the tests of a lab.
 
     `submission` is a tree, or a folder with the lab's files in their places; `secret` a folder of hidden tests;
-    `student` its author: without a name no quiz is graded; `only` one test's number or a part of its title
-    (choice.of_tests); `remarks` notes about the submission (archive.take), which the grade repeats.
+    `student` its author: without a name no quiz is graded; `rule_of` the student whose variant of the rule is graded,
+    if the lab has rules per student: without a name it is the plain lab; `only` one test's number or a part of its
+    title (choice.of_tests); `remarks` notes about the submission (archive.take), which the grade repeats.
     """
 
     release: Path
@@ -45,6 +47,7 @@ class Request:
     lab: str
     secret: Path | None = None
     student: str = ""
+    rule_of: str = ""
     only: str = ""
     remarks: Sequence[str] = ()
 
@@ -243,22 +246,13 @@ def described(machine: Machine) -> dict[str, str]:
         "qemu": image.qemu_version(),
         "compiler": built_by(machine.release),
         "tidemark": version("tidemark"),
-    }
+    } | ({"rule": machine.lab.rule.name} if machine.lab.rule else {})
 
 
 def about_quiz(request: Request, loaded: Lab) -> list[str]:
     """A note if the course has this lab's quiz, and it is not graded."""
     has_key = bool(request.secret and (request.secret / lab.QUIZ_KEY).is_file())
     return [NO_QUIZ] if loaded.quiz and has_key and not loaded.personal else []
-
-
-def check_release(release: Path) -> None:
-    """Raises LabError if a folder is not a release that has been built."""
-    if not (release / qemu.KERNEL).exists() or not (release / "build/plugin/tidemark.so").exists():
-        raise LabError(f"{release} has not been built: run `make grade-base` there", BAD_INPUT)
-    flags, by = release / "build/flags", " ".join(compiler())
-    if flags.exists() and not flags.read_text().startswith(f"{by} "):
-        raise LabError(f"{release} was built by a compiler other than {by}: run `make grade-base` there", BAD_INPUT)
 
 
 def lay_tree(request: Request, host: Host, assignment: Lab) -> Path:
@@ -281,21 +275,25 @@ def grade(request: Request, host: Host, progress: Progress = silent) -> Grade:
     """Grade a submission; `progress` is called in the order of the tests. Raises LabError if it fails and the student
     is not the cause."""
     loaded = lab.load(request.release, request.lab, request.secret, request.student)
-    assignment: Lab = choice.of_tests(loaded, request.only)
+    ruled = rules.applied(loaded, request.secret, request.rule_of)
+    assignment: Lab = choice.of_tests(ruled, request.only)
     check_release(request.release)
-    machine = Machine(
-        lab=assignment,
-        tree=lay_tree(request, host, assignment),
-        release=request.release,
-        scratch=host.scratch / "runs",
-        sandbox=host.sandbox,
-        objects=object_rules.objects(assignment),
-        keep=host.keep,
-    )
-    tests, noticed = judged(machine, host.jobs, progress)
+    with reference.of_rule(request.release, assignment) as rule_tree:
+        machine = Machine(
+            lab=assignment,
+            tree=lay_tree(request, host, assignment),
+            release=request.release,
+            scratch=host.scratch / "runs",
+            sandbox=host.sandbox,
+            objects=object_rules.objects(assignment),
+            keep=host.keep,
+            rule_tree=rule_tree,
+        )
+        tests, noticed = judged(machine, host.jobs, progress)
     notes = (
         *request.remarks,
         *noticed,
+        *rules.notes(assignment),
         *([choice.note(assignment)] if request.only else []),
         *about_quiz(request, loaded),
     )

@@ -222,7 +222,7 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
         box = sandboxes.find(sandbox)
         remarks = (base / REMARKS).read_text().splitlines()
         student = (base / STUDENT).read_text("utf-8")
-        request = grading.Request(Path(release), base / SUBMISSION, lab, hidden, student, remarks=remarks)
+        request = grading.Request(Path(release), base / SUBMISSION, lab, hidden, student, student, remarks=remarks)
         made = grading.grade(request, grading.Host(base / WORK, box))
     except LabError as error:
         (out / REFUSED).write_text(str(error), "utf-8", "replace")

@@ -75,6 +75,23 @@ class Personal:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A variant of a lab's rule, drawn for a student: its options' names, the rule in words, the solution's file, the
+    changes that make the variant of it, and values for its tests."""
+
+    name: str
+    text: str
+    file: str
+    changes: tuple[tuple[str, str], ...] = field(repr=False)
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def policy(self) -> str:
+        """The policy whose rule it is."""
+        return Path(self.file).stem
+
+
+@dataclass(frozen=True)
 class Question:
     """A question for which a person gives points; `rubric`: the criteria, in lines; `paper`: it is answered on paper or
     in person, not in the file of answers."""
@@ -95,7 +112,7 @@ class Lab:
     define; `registers`: a file, and the name of the policy or guard that it registers; `withholds`: files of the tree
     that students do not get; `without`: hooks that the lab's policies and guards may not have. `quiz`: the lab's quiz,
     if it has one; it is graded if there is `personal`, and then `quiz_answers` is one of the files. `questions`: those
-    with written answers.
+    with written answers. `rules`: students have variants of the lab's rule; `rule`: that of this student, if known.
     """
 
     name: str
@@ -116,6 +133,8 @@ class Lab:
     quiz: Quiz | None = None
     personal: Personal | None = None
     quiz_answers: str = ""
+    rules: bool = False
+    rule: Rule | None = None
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -20,8 +20,10 @@ from pathlib import Path
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.files import sha256
 from tidemark.grade.build import solution_files, starters, tree, workspace
-from tidemark.grade.build.solutions import REFERENCE
-from tidemark.grade.grading import check_release
+from tidemark.grade.build.solutions import REFERENCE, RULES
+from tidemark.grade.build.workspace import check_release
+from tidemark.grade.intake import rules
+from tidemark.grade.model import Lab
 
 TREE, STAMP, FLAGS = "tree", "made-of", "build/flags"
 
@@ -111,4 +113,17 @@ def of(release: Path) -> Iterator[Path]:
         return
     check_release(release)
     with held(release, laid, release / REFERENCE) as copy:
+        yield copy
+
+
+@contextlib.contextmanager
+def of_rule(release: Path, lab: Lab) -> Iterator[Path | None]:
+    """A copy of `release`, which has all solutions, with that of the student's rule; None if the plain lab is graded,
+    or if `release` is a student's. Raises LabError if the variant cannot be generated."""
+    if not lab.rule or (release / tree.MANIFEST).is_file():
+        yield None
+        return
+    text = rules.source(lab.rule, (release / lab.rule.file).read_text())
+    place = release / RULES / f"{lab.name}-{lab.rule.name.replace(' ', '-')}"
+    with held(release, {lab.rule.file: text.encode()}, place) as copy:
         yield copy

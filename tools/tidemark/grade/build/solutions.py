@@ -17,7 +17,8 @@ from tidemark.grade.build.tree import MANIFEST
 
 # Parts of an instructor's tree with solutions, or with what was made from them.
 REFERENCE = "build/reference"  # has a copy of the tree with all solutions, in tree/
-BUILT = ("build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed", REFERENCE)
+RULES = "build/rules"  # has a folder for each variant of a lab's rule, with such a copy
+BUILT = ("build/kernel", "build/vmsim", "build/host", "build/labs", "build/followed", REFERENCE, RULES)
 PLACES = ("kernel", "labs", ".git", *BUILT)
 FILES = ("build/pass1.elf", "build/tidemark.elf")
 

@@ -46,6 +46,7 @@ VENV = "build/venv"
 MANIFEST = "labs/RELEASE"
 REGISTERS = ("VM_POLICY(", "VM_GUARD(")
 TEXTS = (".md", ".svg")
+VARIANTS = "labs/*/variants.toml"  # solutions of students' rules
 NOT_GRADED_WITH = ("questions.toml",)  # rubrics: students' code must not read them, and no test depends on them
 
 
@@ -101,6 +102,8 @@ def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
     """Make `tree` (which must not exist) from a built release and a submission's files. Files that the submission lacks
     are missing in the tree, too, and so are files that the lab withholds: they could be included."""
     copy_built(release, tree)
+    for path in tree.glob(VARIANTS):
+        path.unlink()
     for name in (*lab.files, *lab.withholds):
         leave_behind(tree, name)
         if name in lab.files and (submission / name).is_file():

@@ -69,7 +69,8 @@ class Workspace:
     """`tree`: the built tree with the student's files; `release`: the tree they were installed over, which has the
     reference solutions unless it is a student's release; `scratch`: an empty folder of this grading; `objects`: the
     student's object files, relative to the tree; `build_results`: results of the targets that tests need; `keep`: a
-    folder for the first run that goes wrong, if it is to be kept.
+    folder for the first run that goes wrong, if it is to be kept; `rule_tree`: the release with the solution of the
+    student's rule, if the lab has rules per student.
     """
 
     lab: Lab
@@ -80,11 +81,17 @@ class Workspace:
     objects: tuple[str, ...]
     build_results: dict[str, HostRun] = field(default_factory=dict)
     keep: Path | None = None
+    rule_tree: Path | None = None
 
     @property
     def has_solutions(self) -> bool:
         """Does the release have the reference solutions?"""
         return not (self.release / "labs/RELEASE").exists()
+
+    @property
+    def reference(self) -> Path:
+        """The tree whose solutions are right for this student."""
+        return self.rule_tree or self.release
 
     def make(self, *targets: str) -> HostRun:
         """Make targets in the tree; no code of the student is executed by it. Must not be called while tests run.
@@ -120,6 +127,15 @@ def built_by(tree: Path) -> str:
     flags = tree / "build/flags"
     found = re.match(r"\S+ [\d.]+", flags.read_text()) if flags.is_file() else None
     return found[0] if found else ""
+
+
+def check_release(release: Path) -> None:
+    """Raises LabError if a folder is not a release that has been built."""
+    if not (release / qemu.KERNEL).exists() or not (release / "build/plugin/tidemark.so").exists():
+        raise LabError(f"{release} has not been built: run `make grade-base` there", BAD_INPUT)
+    flags, by = release / "build/flags", " ".join(compiler())
+    if flags.exists() and not flags.read_text().startswith(f"{by} "):
+        raise LabError(f"{release} was built by a compiler other than {by}: run `make grade-base` there", BAD_INPUT)
 
 
 def indented(lines: Sequence[str]) -> str:

@@ -5,6 +5,7 @@
     may_use          symbols that they may use: names, or groups in brackets (tidemark.grade.build.object_rules)
     defines          the functions and variables that they may define for other files; everything else must be static
     registers        for each file that registers a policy or a guard: the name that it registers; the file is plain C
+    rules            optional: true if each student has a variant of the rule (tidemark.grade.intake.rules)
     without          hooks that their policies and guards may not have, because the lab asks for something else
     withholds        other files of the tree that come close to a solution: left out of the students' release
     may_store        variables of the kernel, beside their own, that they may write to
@@ -54,9 +55,10 @@ KEYS = {
     "without": list,
     "own_tests": list,
     "quiz": dict,
+    "rules": bool,
     "test": list,
 }
-OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "without", "own_tests", "quiz")
+OPTIONAL = ("was", "may_store", "defines", "registers", "withholds", "without", "own_tests", "quiz", "rules")
 QUIZ_KEY = "quiz.key"
 TEST_KEYS = ("title", "points", "kind")
 QUESTION_KEYS = {"name": (str,), "question": (str,), "points": (int, float), "rubric": (list,)}
@@ -208,6 +210,7 @@ def load(release: Path, name: str, secret: Path | None = None, student: str = ""
         withholds=tuple(found.get("withholds", ())),
         without=tuple(found.get("without", ())),
         questions=questions_of(folder / QUESTIONS),
+        rules=found.get("rules", False),
     )
     return with_quiz(made, secret, student)
 

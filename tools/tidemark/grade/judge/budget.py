@@ -70,9 +70,9 @@ def remembered(path: Path) -> dict[str, Any]:
 
 
 def of_reference(test: Test, machine: Machine, figure: Figure) -> float:
-    """The figure of the release's own kernel; measured only once if the release's folder can be written."""
+    """The figure of the kernel with the solutions; measured only once if the release's folder can be written."""
     objects = object_rules.objects(machine.lab)
-    own = replace(machine, tree=machine.release, objects=objects, boots=[], build_results={})
+    own = replace(machine, tree=machine.reference, objects=objects, boots=[], build_results={})
     return float(once(machine.release, key_of(test, own), lambda: figure(test, own)))
 
 

@@ -154,7 +154,7 @@ def decisions(machine: Machine, test: Test, names: bool = True) -> list[Decision
     a student's release lacks them. `names`: the lists must have their names.
     """
     if machine.has_solutions:
-        return of_reference(machine.release, test, names)
+        return of_reference(machine.reference, test, names)
     return [from_json(row) for row in read(machine, test)]
 
 

@@ -18,6 +18,9 @@ the policy interface. The script also contains the expected results. Options:
                         may has looked once more
 
     hint      a hint for the student
+
+For a student who has a variant of the policy's rule, the pages that are given, and the bits that are kept or cleared,
+are those of the variant's solution.
 """
 
 from __future__ import annotations
@@ -25,14 +28,15 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from tidemark.errors import BAD_INPUT, LabError
+from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import tail
-from tidemark.grade.judge import host_runs
+from tidemark.grade.judge import expected, host_runs
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
@@ -166,9 +170,51 @@ def perform(test: Test, machine: Machine, scripts: Sequence[list[Step]]) -> tupl
     return host_runs.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)
 
 
+def by_rule(step: Step, given: int, used: set[int]) -> Step:
+    """A step whose expectations are what a variant's solution did."""
+    expects: list[tuple[str, str, str]] = []
+    for what, first, last in step.expects:
+        if what in ("kept", "cleared"):
+            pages = range(int(first), int(last) + 1)
+            expects += [("kept" if page in used else "cleared", str(page), str(page)) for page in pages]
+        elif what == "=" and first != "some":
+            expects.append((what, str(given or "none"), ""))
+        else:
+            expects.append((what, first, last))
+    return replace(step, expects=expects)
+
+
+def of_rule(test: Test, machine: Machine, steps: list[Step]) -> list[Step]:
+    """A script as the solution of the student's rule performs it. Raises LabError if that breaks a rule."""
+    policy = str(test.options["policy"])
+    orders = "".join(f"{line}\n" for step in steps for line in step.lines)
+    words = [str(expected.simulator(machine.reference, policy)), "--frames", str(FRAMES), "--script"]
+    lines = iter(subprocess.run(words, input=orders, capture_output=True, text=True).stdout.splitlines())
+    made = []
+    for step in steps:
+        given, used = 0, set[int]()
+        for order in step.lines:
+            answer = next(lines, "{")
+            if answer.startswith("{"):
+                raise LabError(f"{test.title}: the solution of {policy} ends at `{step.word}`: {answer}", FAILED)
+            numbers = [int(word) for word in answer.split()]
+            given = numbers.pop(0) if order.startswith("ask") else 0
+            used = set(numbers)
+        made.append(by_rule(step, given, used))
+    return made
+
+
+def expected_of(test: Test, machine: Machine) -> tuple[list[list[Step]], str]:
+    """(the scripts with what is expected, the hint)."""
+    scripts, rule = scripts_of(test), machine.lab.rule
+    if not rule or rule.policy != test.options["policy"] or not machine.rule_tree:
+        return scripts, str(test.options.get("hint", ""))
+    return [of_rule(test, machine, steps) for steps in scripts], ""
+
+
 def judge(test: Test, machine: Machine) -> Verdict:
     """All scripts of the test; the first that goes wrong decides."""
-    scripts, made = scripts_of(test), machine.build_results[program(test)]
+    (scripts, hint), made = expected_of(test, machine), machine.build_results[program(test)]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
     found = f"build/vmsim/checked/kernel/mm/policy/{test.options['policy']}.o"
@@ -181,5 +227,5 @@ def judge(test: Test, machine: Machine) -> Verdict:
             follow(steps, said_of_it.splitlines())
         except (Wrong, ValueError, LookupError) as error:
             said = str(error) if isinstance(error, Wrong) else f"the simulator ended early\n{tail(errors)}"
-            return wrong("\n".join([said, *filter(None, [str(test.options.get("hint", ""))])]))
+            return wrong("\n".join([said, *filter(None, [hint])]))
     return right(f"{sum(map(len, scripts))} steps")
