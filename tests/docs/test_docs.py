@@ -20,7 +20,7 @@ README_LINES, README_WORDS = 200, 1500
 FOLDERS = "boot|docs|kernel|labs|tests|tools|user"
 PLACEHOLDER = re.compile(r"\b(NAME|AREA|PATH|FILE)\b")
 # Files that a reader creates while following a recipe.
-MADE = re.compile(r"\b(mine|myaging|elder|resident|zigzag|mynru)\b|/quiz(-answers)?\.toml\b|/answers\.md\b")
+MADE = re.compile(r"\b(mine|myaging|elder|resident|zigzag|mynru)\b|/quiz(-answers)?\.toml\b|/(answers|rule)\.md\b")
 
 
 def name_of(page: Path) -> str:

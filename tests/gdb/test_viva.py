@@ -97,7 +97,7 @@ def test_two_runs_of_one_name_are_told(tmp_path: Path) -> None:
     for name in ("Ada", "ada", "Bob"):
         (tmp_path / "runs" / name).mkdir(parents=True)
     folders, said = viva.names_of(tmp_path / "runs", None)
-    assert list(folders) == ["Bob"] and said == ["'Ada' and 'ada' are one name to the quiz: change one"]
+    assert list(folders) == ["Bob"] and said == ["'Ada' and 'ada' are one name to the draw: change one"]
     (tmp_path / "names").write_text("Ada\nBob\n")
     folders, again = viva.names_of(tmp_path / "runs", roster.read(tmp_path / "names"))
     assert folders == {"Bob": tmp_path / "runs/Bob"} and again == said

@@ -140,7 +140,7 @@ def test_a_bad_submission_costs_the_class_nothing(
             roster=tmp_path / "names",
         )
     said = capsys.readouterr().err
-    assert "'Bob' and 'bob' are one name to the quiz: change one" in said
+    assert "'Bob' and 'bob' are one name to the draw: change one" in said
     assert "'mallory' is not on the roster names" in said and "eve: it does not compile: " in said
     assert "tidemark: max: there is no kernel/mm/policy/fifo.c" in said
     sheets, keys = ((tmp_path / name).read_text() for name in ("sheets.html", "keys.html"))

@@ -335,10 +335,16 @@ def test_stays_are_counted_in_the_process_own_time() -> None:
         (6, [6 * MS], None),
     ]
     assert end == 6 * MS
-    assert "page 6 left memory 3.0 ms after its last use" in residence.wrongly_left(stays, 4 * MS)
-    assert not residence.wrongly_left(stays, 3 * MS)
-    assert "page 6 was still in memory 3.0 ms after" in residence.wrongly_kept(stays, MS // 2, MS, end)
-    assert not residence.wrongly_kept(stays, MS, MS, end)
+
+    def windowed(first: float, later: float) -> model.Test:
+        return model.Test("windows", 1, "residence", {"tau_ms": 1, "windows": [first, later]})
+
+    assert "page 6 left memory 3.0 ms after its last use" in residence.wrongly_left(windowed(4, 3), stays)
+    assert not residence.wrongly_left(windowed(3, 9), stays)
+    assert "page 6 was still in memory 3.0 ms after" in residence.wrongly_kept(windowed(0.5, 0.5), stays, MS, end)
+    assert not residence.wrongly_kept(windowed(1, 1), stays, MS, end)
+    assert "page 6 was still" in residence.wrongly_kept(windowed(0.5, 9), stays, MS, end)
+    assert "tau is 4 ms" in residence.wrongly_left(model.Test("tau", 1, "residence", {"tau_ms": 4}), stays)
     assert residence.mean_resident(stays, end) == pytest.approx((5 + 3 + 0) / 5)
 
 

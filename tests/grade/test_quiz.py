@@ -316,7 +316,7 @@ def test_names_that_will_not_do_cost_no_other_name_its_sheet(tmp_path: Path) -> 
     assert found.names == {"bob": "Bob"}
     assert found.refused == (
         "'...' is not a name",
-        "'Ada Lovelace' and 'ada_lovelace' are one name to the quiz: change one",
+        "'Ada Lovelace' and 'ada_lovelace' are one name to the draw: change one",
     )
     assert found.strangers(["bob_12_assignsubmission_file_", "Eve"]) == {
         "Eve": "'Eve' is not on the roster names: name it as there"

@@ -6,30 +6,51 @@ from __future__ import annotations
 
 import difflib
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import rule_models
+from grading import messages, submission
 from soak import soak_but
 from tidemark.errors import LabError
+from tidemark.grade import grading
 from tidemark.grade.build import tree
+from tidemark.grade.build.sandbox import best
+from tidemark.grade.hand_back import class_table
+from tidemark.grade.hand_out import rule_sheets
 from tidemark.grade.intake import lab as labs
+from tidemark.grade.intake import roster as rosters
 from tidemark.grade.intake import rules
 from tidemark.grade.judge import expected
+from tidemark.grade.judge.kinds import residence
 from tidemark.grade.model import Lab, Rule
 from tidemark.grade.model import Test as LabTest
 from tidemark.grade.witness import playback
+from tidemark.grade.witness.machine import Machine
 from tidemark.machine import qemu
 
 pytestmark = pytest.mark.graded
 
 SECRET = b"a course's secret of 2027"
-MODELS: dict[str, Callable[[Sequence[str]], rule_models.Model]] = {"clock": rule_models.Clock}
-LABS = ("clock",)
-CASES = [(name, rule.name) for name in LABS for rule in rules.of_lab(labs.load(qemu.ROOT, name))]
-QUICK = [("clock", "counter skip"), ("clock", "back6 oldest")]
+MODELS: dict[str, Callable[[Sequence[str]], rule_models.Model]] = {
+    "clock": rule_models.Clock,
+    "twoq": rule_models.UseOnce,
+}
+LABS = ("clock", "twoq", "workingset")
+ALL = [(name, rule.name) for name in LABS for rule in rules.of_lab(labs.load(qemu.ROOT, name))]
+CASES = [case for case in ALL if case[0] in MODELS]
+WINDOWS = [variant for name, variant in ALL if name == "workingset"]
+BROKEN = '[option.back6]\nchange = [["no such line", ""]]'  # the option has no other changes
+QUICK = [
+    ("clock", "counter oldest"),
+    ("clock", "back6"),
+    ("twoq", "second third"),
+    ("twoq", "back24 marked third"),
+]
 
 
 def lab_of(name: str) -> Lab:
@@ -60,6 +81,7 @@ def test_a_lab_has_a_dozen_variants_each_a_few_lines_from_the_solution(name: str
     for rule in found:
         changed = lines_changed((qemu.ROOT / rule.file).read_text(), source_of(rule))
         assert 5 <= changed <= 40, f"{rule.name}: {changed} lines"
+        assert f"`{rule.name}` {changed}" in (qemu.ROOT / "docs/reference/instructors.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +135,29 @@ def test_the_plain_solution_gets_under_half(name: str, variant: str) -> None:
     assert sum(test.points for test in kept) < sum(test.points for test in tests) / 2, [test.title for test in kept]
 
 
+@pytest.mark.parametrize("variant", soak_but(WINDOWS, "two-then-one"))
+def test_under_two_windows_the_plain_working_set_gets_under_half(tmp_path: Path, variant: str) -> None:
+    """Runs of this tree's kernel, judged by the definition. Tests of other kinds count as passed."""
+    ruled = rules.with_tests(lab_of("workingset"), rule_of("workingset", variant))
+    machine = Machine(ruled, qemu.ROOT, qemu.ROOT, tmp_path, best(), ())
+    failed = [test for test in ruled.tests if test.kind == "residence" and not residence.judge(test, machine).fraction]
+    assert sum(test.points for test in failed) > sum(test.points for test in ruled.tests) / 2
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("name", "variant"), ALL)
+def test_a_variants_own_solution_gets_all_points(tmp_path: Path, name: str, variant: str) -> None:
+    rule = rule_of(name, variant)
+    own = submission(tmp_path / "handed-in", name, {rule.file: source_of(rule)})
+
+    def ruled(lab: Lab, *more: object) -> Lab:
+        return rules.with_tests(replace(lab, rules=True), rule)
+
+    with mock.patch.object(rules, "applied", ruled):
+        made = grading.grade(grading.Request(qemu.ROOT, own, name), grading.Host(tmp_path / "work", best()))
+    assert made.score == made.most and made.meta["rule"] == variant, messages(made)
+
+
 @pytest.mark.parametrize("name", LABS)
 def test_points_and_titles_stay_the_same(name: str) -> None:
     plain = lab_of(name)
@@ -134,8 +179,8 @@ def test_a_rule_is_drawn_from_secret_lab_and_name(name: str) -> None:
 
 
 def test_a_variant_that_does_not_fit_the_solution_cannot_be_generated() -> None:
-    rule = rule_of("clock", "counter skip")
-    said = r"'counter skip' cannot be generated: kernel/mm/policy/clock.c has 'struct list_head node;' 0 times"
+    rule = rule_of("clock", "counter oldest")
+    said = r"'counter oldest' cannot be generated: kernel/mm/policy/clock.c has 'struct list_head node;' 0 times"
     with pytest.raises(LabError, match=said):
         rules.source(rule, "int x;\n")
 
@@ -159,5 +204,57 @@ def test_students_code_cannot_include_the_variants(tmp_path: Path) -> None:
 
 
 def test_two_names_that_are_one_are_named() -> None:
-    found = rules.twice(["ada", "Bob", "Ada ", "Zoë"])
-    assert set(found) == {"ada", "Ada "} and "are one name to the draw of rules" in found["ada"]
+    found = rosters.clashes(["ada", "Bob", "Ada ", "Zoë"])
+    assert set(found) == {"ada", "Ada "} and "are one name to the draw" in found["ada"]
+
+
+def test_sheets_have_the_rule_and_no_line_of_a_solution(tmp_path: Path) -> None:
+    said: list[str] = []
+    found = [lab_of("buddy"), lab_of("clock"), lab_of("twoq")]
+    assert rule_sheets.write(found, {"ada": "Ada", "bob": "Bob"}, SECRET, tmp_path, said.append) == (4, 0)
+    rule = rules.drawn(found[1], SECRET, "ada")
+    text = (tmp_path / "clock/ada.md").read_text()
+    assert "# The rule of Ada" in text and rule.text in text and not said
+    solution = source_of(rule)
+    assert not [line for line in text.splitlines() if len(line) > 20 and line in solution]
+
+
+def test_a_variant_that_cannot_be_generated_costs_only_its_own_sheets(tmp_path: Path) -> None:
+    plain, said = lab_of("clock"), list[str]()
+    shutil.copytree(plain.folder, tmp_path / "labs/clock")
+    path = tmp_path / "labs/clock" / rules.FILE
+    path.write_text(path.read_text().replace("[option.back6]", BROKEN, 1))
+    (tmp_path / "kernel/mm/policy").mkdir(parents=True)
+    shutil.copy(qemu.ROOT / "kernel/mm/policy/clock.c", tmp_path / "kernel/mm/policy")
+    broken = replace(plain, folder=tmp_path / "labs/clock")
+    names = {f"s{number}": f"s{number}" for number in range(40)}
+    made, failed = rule_sheets.write([broken], names, SECRET, tmp_path / "sheets", said.append)
+    assert made + failed == 40 and made > 20 and 0 < failed == len(said)
+    assert "no sheet: the variant 'back6" in said[0] and "cannot be generated" in said[0]
+
+
+def handed_in(folder: Path, *names: str) -> Path:
+    """A folder of submissions with the solution of lab 4."""
+    for name in names:
+        for file in lab_of("clock").files:
+            (folder / name / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(qemu.ROOT / file, folder / name / file)
+    return folder
+
+
+def test_names_that_cannot_be_graded_cost_their_own_rows(tmp_path: Path) -> None:
+    secret, roster = tmp_path / "secret", tmp_path / "names.txt"
+    secret.mkdir()
+    (secret / labs.QUIZ_KEY).write_bytes(SECRET)
+    roster.write_text("Ada\nBob\nCarl\n")
+    ruled = replace(lab_of("clock"), rules=True)
+    found = handed_in(tmp_path / "handed-in", "ada", "Bob", "bob_", "carl", "mallory")
+    book = class_table.Gradebook(found, ruled, tmp_path / "grades", "grader", {})
+    names = [student.name for student in book.students]
+    book.refuse(rosters.misnamed(names, roster, rules.are_drawn(ruled, secret)))
+    reasons = {student.name: student.reason for student in book.failed()}
+    assert set(reasons) == {"Bob", "bob_", "mallory"}
+    assert reasons["Bob"] == "'Bob' and 'bob_' are one name to the draw: change one"
+    assert reasons["mallory"] == "'mallory' is not on the roster names.txt: name it as there"
+    assert [student.name for student in book.missing()] == ["ada", "carl"]
+    assert not rules.are_drawn(lab_of("clock"), secret)

@@ -25,7 +25,7 @@ def test_names_that_cannot_be_told_apart_cost_these_students_alone(tmp_path: Pat
     book = class_table.Gradebook(tmp_path / "in", lab.load(qemu.ROOT, "clock"), tmp_path / "out", "grader", {})
     names = [student.name for student in book.students]
     said = roster.misnamed(names, tmp_path / "names")
-    assert said["Ada"] == said["ada"] == "'Ada' and 'ada' are one name to the quiz: change one"
+    assert said["Ada"] == said["ada"] == "'Ada' and 'ada' are one name to the draw: change one"
     assert said["Eve"] == "'Eve' is not on the roster names: name it as there"
     book.refuse(said)
     assert [student.name for student in book.missing()] == ["Bob"]

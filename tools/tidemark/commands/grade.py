@@ -79,9 +79,16 @@ def grade(
     ] = None,
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Also say why hidden tests failed.")] = False,
     student: Annotated[
-        str, typer.Option("--student", help="The student whose quiz it is; default: the name of the submission.")
+        str,
+        typer.Option(
+            "--student", help="The student whose quiz and rule it is; default: for the quiz, the submission's name."
+        ),
     ] = "",
     supervised: options.Supervised = False,
+    roster: Annotated[
+        Path | None,
+        typer.Option("--roster", help="The names of the class, one per line; another --student is refused."),
+    ] = None,
     sandbox: Annotated[
         str, typer.Option("--sandbox", help="The sandbox for the student's code: auto, bwrap, user or none.")
     ] = "auto",
@@ -105,9 +112,12 @@ def grade(
     from tidemark.grade.hand_back import text
     from tidemark.grade.intake import archive
     from tidemark.grade.intake import lab as labs
+    from tidemark.grade.intake import roster as rosters
 
     os.umask(0o022)  # the user that runs the student's code must be able to read
     tree = (release or qemu.ROOT).resolve()
+    if roster and student and (said := rosters.read(roster).strangers([student])):
+        raise LabError(said[student], USAGE)
     handed_in = submission or tree
     whose = whose_quiz(supervised, student, submission)
     assignment = labs.load(tree, lab, secret, whose)

@@ -138,6 +138,7 @@ def grade_class(
     from tidemark.grade.hand_back import class_table, regrade
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.intake import roster as rosters
+    from tidemark.grade.intake import rules
 
     tree = (release or qemu.ROOT).resolve()
     hidden = secret.resolve() if secret else None
@@ -151,8 +152,9 @@ def grade_class(
         book = class_table.Gradebook(
             submissions, assignment, place, class_run.grader(source, lab, supervised), released, box
         )
+        names = [student.name for student in book.students]
+        book.refuse(rosters.misnamed(names, roster, supervised or rules.are_drawn(assignment, hidden)))
         book.finals = finals_of(assignment, place, policy, times)
-        book.refuse(rosters.misnamed([student.name for student in book.students], roster, supervised))
         before = regrade.earlier(book)
         regrade.limit(book, again, before)
         book.settle()

@@ -20,7 +20,7 @@ from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_atomically
 from tidemark.grade.build import cut, machines, solution_files, starters
 from tidemark.grade.build.tree import MANIFEST, files_of, manifest
-from tidemark.grade.hand_out import figures, starter
+from tidemark.grade.hand_out import figures, rule_sheets, starter
 from tidemark.grade.intake import rules
 from tidemark.grade.judge import expected
 from tidemark.grade.judge.quiz import sheet
@@ -40,7 +40,7 @@ MORE = (
 )
 LEFT_OUT = ("labs/autograder", "tools/figures", "reference/")  # the reference image has the solutions
 FOR_INSTRUCTORS = ("instructors.md", "assistants.md", "threats.md", "add-a-lab.md")  # in any folder of docs
-OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS)
+OF_ONE_STUDENT = (sheet.SHEET, sheet.ANSWERS, rule_sheets.SHEET)
 NOT_IN_ARCHIVE = (*FOR_INSTRUCTORS, *OF_ONE_STUDENT, starters.LIST, rules.FILE)
 
 

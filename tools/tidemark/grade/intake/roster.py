@@ -1,7 +1,7 @@
 """The names of a class: the roster, a file with one name per line, and the names of submissions.
 
-A student's quiz is drawn by the plain form of the name (personal.plain_name), so two names with one plain form cannot
-be told apart. Such names, and names that are not on the roster, get a sentence each; all others go on.
+What a student gets (a quiz, a rule) is drawn by the plain form of the name (personal.plain_name), so two names with one
+plain form cannot be told apart. Such names, and names that are not on the roster, get a sentence each; all others go on.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def is_name(name: str) -> bool:
 
 
 def clashes(names: Iterable[str]) -> dict[str, str]:
-    """A sentence for each name, also of a submission, that is one name with another to the quiz."""
+    """A sentence for each name, also of a submission, that is one name with another to the draw."""
     same: dict[str, list[str]] = {}
     for name in names:
         same.setdefault(plain_name(owner(name)), []).append(name)
     several = [found for found in same.values() if len(found) > 1]
-    said = "{} are one name to the quiz: change one"
+    said = "{} are one name to the draw: change one"
     return {name: said.format(" and ".join(map(repr, found))) for found in several for name in found}
 
 

@@ -4,6 +4,7 @@ labs/NAME/variants.toml, which students do not get, has
 
     file             the solution that the variants change
     variants         the variants, each by the names of its options: "counter skip"
+    words            optional: what holds for all variants, in words
     [option.NAME]    rule: the rule in words; change: pairs of texts, the first of which the solution has once, and
                      which the second replaces; uses: pieces that are needed first; values: for the tests
     [piece]          changes that several options share
@@ -18,8 +19,7 @@ the student is named. Otherwise the plain lab is graded, and a note says so.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from tidemark.grade.model import Lab, Rule, Test
 
 FILE = "variants.toml"
 SCHEMA = "tidemark-rule/1"
-KEYS = {"file", "variants", "piece", "option", "test"}
+KEYS = {"file", "variants", "words", "piece", "option", "test"}
 
 Change = tuple[str, str]
 
@@ -54,7 +54,8 @@ def rule_of(path: Path, found: dict[str, Any], name: str) -> Rule:
         raise LabError(f"{path}: variant {name!r}: there is no piece {unknown[0]!r}", BAD_INPUT)
     rows = [row for piece in found.get("piece", {}) if piece in needed for row in found["piece"][piece]]
     rows += [row for each in names for row in options[each].get("change", ())]
-    text = "\n".join(f"- {str(options[each]['rule']).strip()}" for each in names)
+    words = [str(found["words"]).strip() + "\n"] if "words" in found else []
+    text = "\n".join([*words, *(f"- {str(options[each]['rule']).strip()}" for each in names)])
     values = {key: value for each in names for key, value in options[each].get("values", {}).items()}
     return Rule(name, text, str(found["file"]), pairs(path, rows), values)
 
@@ -117,10 +118,15 @@ def with_tests(lab: Lab, rule: Rule) -> Lab:
     return replace(lab, rule=rule, tests=tuple(map(of, lab.tests)))
 
 
+def are_drawn(lab: Lab, secret: Path | None) -> bool:
+    """Has each student a rule, by lab.toml, and is the course's secret in the folder `secret`?"""
+    return lab.rules and secret is not None and (secret / QUIZ_KEY).is_file()
+
+
 def applied(lab: Lab, secret: Path | None, student: str) -> Lab:
     """The lab with the student's rule and its tests, or the plain lab if it has no rules per student, if there is no
     course's secret in the folder `secret`, or if the student is not named."""
-    if not lab.rules or not student or not secret or not (secret / QUIZ_KEY).is_file():
+    if not student or not secret or not are_drawn(lab, secret):
         return lab
     return with_tests(lab, drawn(lab, read_secret(secret / QUIZ_KEY), student))
 
@@ -135,16 +141,3 @@ def notes(lab: Lab) -> list[str]:
             "secret: the plain lab was graded"
         ]
     return [f"graded by this student's own rule, {lab.rule.name!r}"]
-
-
-def twice(names: Iterable[str]) -> dict[str, str]:
-    """The names that are one name to the draw, each with the reason why it cannot be graded."""
-    listed = list(names)
-    plain = {name: plain_name(owner(name)) for name in listed}
-    many = Counter(plain.values())
-    others = {name: [other for other in listed if other != name and plain[other] == plain[name]] for name in listed}
-    return {
-        name: f"{' and '.join(sorted([name, *others[name]]))} are one name to the draw of rules: rename one"
-        for name in listed
-        if many[plain[name]] > 1
-    }

@@ -12,7 +12,8 @@ after they have left the working set. Options:
     frames, set  as in the kind `victims`
 
 By default the definition is judged. A page used within tau is not evicted; with `strict` (default true) a page that was
-not used for tau and two ticks more is evicted. With `times` (as in
+not used for tau and two ticks more is evicted. With `windows` = [1, 2] a page has a window of its own instead of tau:
+as many tau, the first until it is used again after it came in, the second from then on. With `times` (as in
 tidemark.grade.judge.budget) the price is judged: the space-time product, which is the mean number of pages in memory
 times process time, where a page that is read again adds `cost_ms` (10) of process time with that many pages in memory
 (P. Denning, CACM 11(5), 1968).
@@ -123,27 +124,43 @@ def stays_of(evidence: Evidence, number: Sequence[int]) -> tuple[list[Stay], int
     return made, int(time[-1])
 
 
-def wrongly_left(stays: Sequence[Stay], tau_ns: int) -> str:
+def windows_of(test: Test) -> tuple[int, int]:
+    """The window of a page until it is used again, and from then on, in ns."""
+    tau_ns = int(test.options["tau_ms"]) * NS_PER_MS
+    first, later = test.options.get("windows", (1, 1))
+    return int(first * tau_ns), int(later * tau_ns)
+
+
+def called(test: Test, window_ns: int) -> str:
+    """The words for a page's window."""
+    return f"{'its window' if 'windows' in test.options else 'tau'} is {window_ns / NS_PER_MS:g} ms"
+
+
+def wrongly_left(test: Test, stays: Sequence[Stay]) -> str:
     """The first page that was evicted too early, in words; empty if there is none."""
+    windows = windows_of(test)
     for stay in stays:
-        if stay.left is not None and stay.left - stay.uses[-1] < (1 - TOLERANCE) * tau_ns:
+        window = windows[len(stay.uses) > 1]
+        if stay.left is not None and stay.left - stay.uses[-1] < (1 - TOLERANCE) * window:
             ago = (stay.left - stay.uses[-1]) / NS_PER_MS
             return (
                 f"page {stay.page} left memory {ago:.1f} ms after its last use, in its process's own time: "
-                f"tau is {tau_ns / NS_PER_MS:g} ms, so it was in the working set"
+                f"{called(test, window)}, so it was in the working set"
             )
     return ""
 
 
-def wrongly_kept(stays: Sequence[Stay], tau_ns: int, tick_ns: int, end: int) -> str:
+def wrongly_kept(test: Test, stays: Sequence[Stay], tick_ns: int, end: int) -> str:
     """The first page that stayed too long, in words; empty if there is none."""
+    first, later = windows_of(test)
     for stay in stays:
         moments = [*stay.uses, end if stay.left is None else stay.left]
-        ages = [later - earlier for earlier, later in pairwise(moments)]
-        if max(ages) > tau_ns + TICKS_LATE * tick_ns:
+        ages = [(then - use, later if at else first) for at, (use, then) in enumerate(pairwise(moments))]
+        age, window = max(ages, key=lambda pair: pair[0] - pair[1])
+        if age > window + TICKS_LATE * tick_ns:
             return (
-                f"page {stay.page} was still in memory {max(ages) / NS_PER_MS:.1f} ms after a use, in its process's "
-                f"own time: tau is {tau_ns / NS_PER_MS:g} ms and a tick came every {tick_ns / NS_PER_MS:g} ms, so it "
+                f"page {stay.page} was still in memory {age / NS_PER_MS:.1f} ms after a use, in its process's "
+                f"own time: {called(test, window)} and a tick came every {tick_ns / NS_PER_MS:g} ms, so it "
                 "should have gone"
             )
     return ""
@@ -151,11 +168,10 @@ def wrongly_kept(stays: Sequence[Stay], tau_ns: int, tick_ns: int, end: int) -> 
 
 def by_definition(test: Test, stays: Sequence[Stay], rounds: Sequence[Round], end: int) -> Verdict:
     """The verdict by the definition: are the pages in memory the working set?"""
-    tau_ns = int(test.options["tau_ms"]) * NS_PER_MS
     tick_ns = max(each.work_us for each in rounds) * 1000
-    said = wrongly_left(stays, tau_ns)
+    said = wrongly_left(test, stays)
     if not said and test.options.get("strict", True):
-        said = wrongly_kept(stays, tau_ns, tick_ns, end)
+        said = wrongly_kept(test, stays, tick_ns, end)
     if said:
         return wrong(said)
     return right(f"{len(stays)} stays of pages in memory, none too short or too long")
