@@ -1,7 +1,7 @@
 """The names of a class: the roster, a file with one name per line, and the names of submissions.
 
 What a student gets (a quiz, a rule) is drawn by the plain form of the name (personal.plain_name), so two names with one
-plain form cannot be told apart. Such names, and names that are not on the roster, get a sentence each; all others go on.
+plain form cannot be told apart. Such names, and names that are not on the roster, get a sentence; all others go on.
 """
 
 from __future__ import annotations
