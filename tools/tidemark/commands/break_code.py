@@ -85,10 +85,11 @@ def export(
     changes, and give no points. Exit status 1: a student has no sheet; a line says why.
     """
     from tidemark.files import write_atomically
-    from tidemark.grade import grading, reference
+    from tidemark.grade import reference
     from tidemark.grade.build import reading, solutions
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.build import tree as trees
+    from tidemark.grade.build.workspace import check_release
     from tidemark.grade.hand_back import class_table
     from tidemark.grade.hand_out import break_paper, paper, sheets
     from tidemark.grade.intake import lab as labs
@@ -101,7 +102,7 @@ def export(
     assignment, key = labs.load(qemu.ROOT, lab), personal.read_secret(secret)
     drawn.check_lab(assignment)
     sheets.check_keys(keys, out)
-    grading.check_release(qemu.ROOT)
+    check_release(qemu.ROOT)
     box = sandboxes.choose(sandbox)
     solutions.check(box, qemu.ROOT, sandbox)
     found, reader = class_table.handed_in(submissions, assignment), reading.reader(box)
@@ -137,8 +138,9 @@ def try_(
 
     Write your answers down, then call the command again with --show.
     """
-    from tidemark.grade import grading, reference
+    from tidemark.grade import reference
     from tidemark.grade.build import sandbox as sandboxes
+    from tidemark.grade.build.workspace import check_release
     from tidemark.grade.hand_out import break_paper
     from tidemark.grade.intake import lab as labs
     from tidemark.grade.judge.broken import drawn
@@ -148,7 +150,7 @@ def try_(
     os.umask(0o022)
     assignment = labs.load(qemu.ROOT, lab)
     drawn.check_lab(assignment)
-    grading.check_release(qemu.ROOT)
+    check_release(qemu.ROOT)
     with (
         reference.of(qemu.ROOT) as base,
         laid(base, assignment, qemu.ROOT, sandboxes.choose(sandbox)) as machine,

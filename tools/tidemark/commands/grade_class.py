@@ -75,6 +75,16 @@ def show(book: Gradebook) -> None:
     Console(highlight=False, markup=False).print(table)
 
 
+def tell_left_out(submissions: Path, book: Gradebook) -> None:
+    """Name submissions whose names begin with a dot, and students in the course's tables who handed in nothing."""
+    from tidemark.grade.hand_back import class_table
+
+    for name in class_table.left_out(submissions):
+        say(f"{name} was left out: its name begins with a dot")
+    for name in book.finals.unknown([student.name for student in book.students]):
+        say(f"{name} is in the rules, times or marks of {book.lab.name}, but handed in nothing")
+
+
 def finals_of(lab: Lab, out: Path, policy: Path | None, times: Path | None) -> Finals:
     """What the final scores take into account: the term's rules, and the points in the class's rubric.csv."""
     from tidemark.grade.hand_back import term, written
@@ -152,25 +162,22 @@ def grade_class(
         book = class_table.Gradebook(
             submissions, assignment, place, class_run.grader(source, lab, supervised), released, box
         )
-        names = [student.name for student in book.students]
-        book.refuse(rosters.misnamed(names, roster, supervised or rules.are_drawn(assignment, hidden)))
+        named = supervised or rules.are_drawn(assignment, hidden)
+        book.refuse(rosters.misnamed([student.name for student in book.students], roster, named))
         book.finals = finals_of(assignment, place, policy, times)
         before = regrade.earlier(book)
         regrade.limit(book, again, before)
         book.settle()
-        names = {student.name for student in book.missing()}
-        missing = len(names)
+        due = {student.name for student in book.missing()}
+        missing = len(due)
         kept = sum(student.grade is not None for student in book.students)
         if missing:
             carry_out(book, source, cluster, jobs, sandbox, quiet)
     show(book)
-    for name in class_table.left_out(submissions):
-        say(f"{name} was left out: its name begins with a dot")
+    tell_left_out(submissions, book)
     failed = book.failed()
-    told = [*regrade.changes(book, before, names), *regrade.mixed(book)]
+    told = [*regrade.changes(book, before, due), *regrade.mixed(book)]
     print("".join(f"{line}\n" for line in told), end="")
-    for name in book.finals.unknown([student.name for student in book.students]):
-        say(f"{name} is in the rules, times or marks of {lab}, but handed in nothing")
     print(f"{missing - len(book.missing())} graded, {kept} unchanged; {book.out / class_table.TABLE}")
     if failed:
         raise LabError(f"{len(failed)} of {len(book.students)} could not be graded; their notes say why", FAILED)

@@ -10,7 +10,7 @@ import typer
 
 from tidemark.commands import options
 from tidemark.commands.sweep import Bar, say
-from tidemark.errors import USAGE, LabError
+from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.machine import qemu
 
 if TYPE_CHECKING:
@@ -70,8 +70,9 @@ def make(
 
     Example:  tidemark hunts make ~/hunts --secret ~/secret/quiz.key --nr 200
 
-    The same tree, compiler and seed make the same pool. Call it again to continue after Ctrl-C, or with a larger --nr.
-    Keep the seed and the folder to yourself: they are the keys.
+    The same tree, compiler and seed make the same pool. Call it again to continue after Ctrl-C, or with a larger --nr,
+    but not once archives are handed out: then students would have other hunts. Keep the seed and the folder to
+    yourself: they are the keys.
     """
     from tidemark.grade.hunts import pool as pools
 
@@ -100,17 +101,20 @@ def hand_out(
 
     The same pool, secret and name give the same hunts. An archive has no key.
     """
-    from tidemark.commands.quiz import names_in
     from tidemark.files import check_folder
     from tidemark.grade.hunts import hand_out as archives
     from tidemark.grade.hunts.pool import Pool
+    from tidemark.grade.intake import roster as rosters
     from tidemark.grade.judge.quiz import personal
 
-    key, names, rows = personal.read_secret(secret), names_in(roster), Pool(pool).complete()
+    key, listed, rows = personal.read_secret(secret), rosters.read(roster), Pool(pool).complete()
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    times = archives.write(Pool(pool), rows, names, key, out)
-    print(f"{len(names)} archives in {out}, of {len(times)} kernels; one kernel was drawn {max(times.values())} times")
+    times = archives.write(Pool(pool), rows, listed.names, key, out)
+    most = max(times.values(), default=0)
+    print(f"{len(listed.names)} archives in {out}, of {len(times)} kernels; one kernel was drawn {most} times")
+    if listed.refused:
+        raise LabError(f"without an archive: {'; '.join(listed.refused)}", FAILED)
 
 
 @app.command()
@@ -129,19 +133,18 @@ def grade(
     Writes hunts.csv, with a row for each student; keys.txt, with the key, the rubric and the answer of each hunt; and
     rubric.csv: fill in the points for the ways, and call this again. Exit status 1: something could not be graded.
     """
-    from tidemark.commands.quiz import names_in
-    from tidemark.errors import FAILED
     from tidemark.files import check_folder
     from tidemark.grade.build import reading
     from tidemark.grade.build import sandbox as sandboxes
     from tidemark.grade.hunts import grading
     from tidemark.grade.hunts.pool import Pool
+    from tidemark.grade.intake import roster as rosters
     from tidemark.grade.judge.quiz import personal
 
-    key, names, rows = personal.read_secret(secret), names_in(roster), Pool(pool).complete()
+    key, listed, rows = personal.read_secret(secret), rosters.read(roster), Pool(pool).complete()
     check_folder(out)
     box = sandboxes.find(sandbox)
-    table = grading.grade(rows, key, names, submissions, out, reading.reader(box))
+    table = grading.grade(rows, key, listed.names, submissions, out, reading.reader(box))
     left = [row for row in table if not row.get("final")]
     print(f"{len(table)} submissions; {len(left)} have no sum yet: {out / grading.KEYS}, {out / 'rubric.csv'}")
     if wrong := [row for row in table if "places" not in row]:
