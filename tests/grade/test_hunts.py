@@ -302,11 +302,13 @@ def test_bad_input_is_one_sentence(made: Pool, tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(SECRET)
     (tmp_path / "names.txt").write_text("Ada\nada\n")
     words = ("hunts", "hand-out", str(made.folder), str(tmp_path / "names.txt"))
-    for more, said in (
-        (("--secret", str(tmp_path / "key"), "-o", str(tmp_path / "out")), "'ada' cannot be told from 'Ada'"),
-        (("--secret", str(tmp_path / "none"), "-o", str(tmp_path / "out")), "cannot be read"),
+    for secret, status, said in (
+        ("key", 1, "'Ada' and 'ada' are one name to the draw: change one"),
+        ("none", 3, "cannot be read"),
     ):
-        refused = tidemark(*words, *more, cwd=tmp_path)
-        assert refused.returncode == 3 and said in refused.stderr and refused.stderr.count("\n") == 1, refused.stderr
+        refused = tidemark(*words, "--secret", str(tmp_path / secret), "-o", str(tmp_path / "out"), cwd=tmp_path)
+        assert refused.returncode == status and said in refused.stderr and refused.stderr.count("\n") == 1, (
+            refused.stderr
+        )
     neither = tidemark("hunts", "make", str(tmp_path / "p"), cwd=tmp_path)
     assert neither.returncode == 2 and "either --secret or --seed" in neither.stderr

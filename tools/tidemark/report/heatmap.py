@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from tidemark.report.arena import PERCENT_STEPS, RATIO_STEPS, Group, Map
@@ -82,7 +83,9 @@ def key(picture: Canvas, maps: Sequence[Map]) -> None:
         names = [f"under {PERCENT_STEPS[0]} %", *(f"from {limit} %" for limit in PERCENT_STEPS)]
     handles = [Patch(facecolor=colour, edgecolor=GREY, linewidth=0.4, label=name) for colour, name in zip(STEPS, names)]
     framed = Patch(fill=False, edgecolor=ORANGE, linewidth=0.9, label="framed: the best, or level with it")
-    picture.legend(handles=[*handles, framed], loc="outside lower center", ncols=4, fontsize=6.5)
+    doubt = Line2D([], [], linestyle="", marker="$?$", markersize=5, color=BLACK, label="perhaps as good as the best")
+    more = [framed, doubt] if any(shown.compares for shown in maps) else [framed]
+    picture.legend(handles=[*handles, *more], loc="outside lower center", ncols=4, fontsize=6.5)
 
 
 def drawn(group: Group, maps: Sequence[Map]) -> Canvas:
