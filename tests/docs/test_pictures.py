@@ -19,7 +19,7 @@ from tidemark.report import svg
 
 PICTURES = sorted([*qemu.ROOT.glob("docs/figures/**/*.svg"), *qemu.ROOT.glob("labs/*/*.svg")])
 FONTS = ("DejaVuSans", "DejaVuSerif")
-MOST_BYTES = 1_800_000  # of all
+MOST_BYTES = 1_900_000  # of all
 BY_RICH = ("watch-map.svg",)  # a terminal, whose font has a fixed width
 TOLERANCE = 1.0  # CSS pixels; the box of a text is that of its line, which is higher than its letters
 BOXES = """() => {

@@ -293,7 +293,7 @@ def test_policy_that_is_slow_in_the_simulator_is_asked_no_further() -> None:
         asked.append(frames)
         return []
 
-    machine = SimpleNamespace(has_solutions=False)
+    machine = SimpleNamespace(has_solutions=False, lab=clock)
     assert shorter.find(machine, test, SimpleNamespace(string=pages, prefix=()), len(pages) - 1, own) is None
     assert len(asked) == 1
 

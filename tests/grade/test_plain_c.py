@@ -52,10 +52,10 @@ def compiled(folder: Path, file: str, text: str) -> str:
     source.write_text(text)
     words = [
         *compiler(),
+        f"-I{Path(file).parent}",
         *FLAGS.split(),
         "-save-temps=obj",
         f"-DVM_FILE={source.stem}",
-        f"-I{Path(file).parent}",
         "-c",
         "-o",
     ]

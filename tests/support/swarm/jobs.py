@@ -90,6 +90,12 @@ def filescan(rng: Random, kib: int, path: str, file: int) -> str:
     return f"filescan {path} {few(rng, 3)} {way} fill{option(rng, 'write', 'random')} --kb {rng.randint(4, file)}"
 
 
+def reader(rng: Random, kib: int, path: str, file: int) -> str:
+    """Of /bin/sh, which has more than 16 pages."""
+    first, nr = rng.randrange(4), rng.choice((1, 2, 8))
+    return f"reader /bin/sh{option(rng, 'mmap', 'random', 'sequential')} --nr {nr} {first}-{first + 4} 0-8/3"
+
+
 def filemix(rng: Random, kib: int, path: str, file: int) -> str:
     every = rng.choice((0, 1, 8))
     most, way = file // 2, rng.choice(("", " mmap", " hotfile"))
@@ -126,7 +132,7 @@ def linked(rng: Random, kib: int, path: str, file: int) -> str:
 
 KINDS: list[Kind] = [
     thrash, seqscan, phase, pattern, btree, server, cow, grow, hog, interactive, shared, torture, spin, forkbomb,
-    refstring, filescan, filemix, dbscan, logger, files, copies, shell,
+    refstring, filescan, reader, filemix, dbscan, logger, files, copies, shell,
 ]  # fmt: skip
 
 
