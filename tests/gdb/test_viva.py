@@ -85,7 +85,7 @@ def test_a_run_that_is_missing_costs_one_line(runs: Path, capsys: pytest.Capture
     (runs.parent / "names").write_text("Ada\nBob\nEve\n")
     (runs / "mallory").mkdir(exist_ok=True)
     out, keys = runs.parent / "viva.html", runs.parent / "keys.html"
-    with pytest.raises(LabError, match="3 lines above say which students have none"):
+    with pytest.raises(LabError, match="3 could not be: the lines above say why"):
         viva.viva(runs, runs.parent / "key", out, keys, runs.parent / "names", quiet=True)
     said = capsys.readouterr().err
     assert "Bob: was never run: " in said and "Eve: was never run: " in said

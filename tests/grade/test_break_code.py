@@ -130,7 +130,7 @@ def test_a_bad_submission_costs_the_class_nothing(
     (tmp_path / "in/max").mkdir()
     (tmp_path / "key").write_bytes(SECRET)
     (tmp_path / "names").write_text("Ada\nBob\nEve\nKim\nMax\n")
-    with pytest.raises(LabError, match="4 lines above say which students have none"):
+    with pytest.raises(LabError, match="4 could not be: the lines above say why"):
         break_code.export(
             tmp_path / "in",
             lab="clock",

@@ -36,7 +36,13 @@ def row(number: int, named: bool = False) -> Row:
         f"kernel/mm/f{number % 7}.c", 100 + number, f"func_{number}", "< to <=", "\tif (a < b)", "\tif (a <= b)"
     )
     return Row(
-        number, **asdict(change), result=pool.TAKEN, workload=WORK.name, kind="result", says="corrupt=7", named=named
+        **asdict(change),
+        number=number,
+        result=pool.TAKEN,
+        workload=WORK.name,
+        kind="result",
+        says="corrupt=7",
+        named=named,
     )
 
 
@@ -116,7 +122,7 @@ def test_what_is_handed_out_has_no_key(made: Pool, tmp_path: Path) -> None:
         texts = b"".join(text for path, text in files.items() if "/build/" not in path).decode()
         assert WORK.run in texts and "[hunt3]" in texts and name in texts
         for one in hunts:
-            for secret in (one.file, one.function, str(one.line), one.after.strip(), one.says, one.change().reason()):
+            for secret in (one.file, one.function, str(one.line), one.after.strip(), one.says, one.reason()):
                 assert secret not in texts, secret
         kernels = [files[f"hunts/{nr}/{qemu.KERNEL}"] for nr in (1, 2, 3)]
         assert kernels == [f"{qemu.KERNEL} {one.number * 7919}".encode() for one in hunts]
@@ -177,7 +183,7 @@ def test_a_place_without_its_way_is_worth_a_quarter(tmp_path: Path, handed_in: C
     table.write_text("name,question,points,remark\n" + "".join(f"Ada,hunt{nr},6,\n" for nr in (1, 2, 3)))
     assert graded(tmp_path)["Ada"]["final"] == "24"
     keys = (tmp_path / "grades/keys.txt").read_text()
-    assert ada[0].change().reason() in keys and "`<` became `<=` in `if (a < b)`" in keys and "corrupt=7" in keys
+    assert ada[0].reason() in keys and "`<` became `<=` in `if (a < b)`" in keys and "corrupt=7" in keys
     table.write_text("name,question,points,remark\nAda,hunt1,7,\n")
     with pytest.raises(LabError, match="allows 0 to 6"):
         graded(tmp_path)

@@ -376,7 +376,7 @@ def test_a_sheet_that_cannot_be_made_costs_one_line(
         return really(tree, name, quiz, whose)
 
     monkeypatch.setattr(personal, "drawn", without_ada)
-    with pytest.raises(LabError, match="1 lines above say which students have none"):
+    with pytest.raises(LabError, match="1 could not be: the lines above say why"):
         exported(tmp_path, supervised=True)
     assert "tidemark: Ada Lovelace: of 2000 strings none meets" in capsys.readouterr().err
     assert ">Bob<" in (tmp_path / "sheets.html").read_text()

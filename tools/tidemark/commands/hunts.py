@@ -145,7 +145,8 @@ def grade(
     check_folder(out)
     box = sandboxes.find(sandbox)
     table = grading.grade(rows, key, listed.names, submissions, out, reading.reader(box))
-    left = [row for row in table if not row.get("final")]
+    wrong = [row for row in table if "places" not in row]
+    left = [row for row in table if "places" in row and row.get("final", "") == ""]
     print(f"{len(table)} submissions; {len(left)} have no sum yet: {out / grading.KEYS}, {out / 'rubric.csv'}")
-    if wrong := [row for row in table if "places" not in row]:
+    if wrong:
         raise LabError("; ".join(f"{row['name']}: {row['note']}" for row in wrong), FAILED)

@@ -15,7 +15,7 @@ from tidemark.machine import qemu
 def write_sheets(out: Path, roster: Path | None, secret: Path | None) -> None:
     """Write the sheets of rules per student. Raises LabError at the end if one is missing."""
     from tidemark.grade.build import solution_files
-    from tidemark.grade.hand_out import rule_sheets
+    from tidemark.grade.hand_out import rule_sheets, sheets
     from tidemark.grade.intake import roster as rosters
     from tidemark.grade.judge.quiz import personal
 
@@ -23,8 +23,8 @@ def write_sheets(out: Path, roster: Path | None, secret: Path | None) -> None:
         raise LabError("--rules needs --roster and --secret", USAGE)
     listed, key = rosters.read(roster), personal.read_secret(secret)
     for said in listed.refused:
-        print(said)
-    made, failed = rule_sheets.write(solution_files.all_labs(qemu.ROOT), listed.names, key, out, say=print)
+        sheets.tell(said)
+    made, failed = rule_sheets.write(solution_files.all_labs(qemu.ROOT), listed.names, key, out, say=sheets.tell)
     failed += len(listed.refused)
     print(f"{made} sheets in {out}; a student puts LAB/NAME.md into the tree as labs/LAB/{rule_sheets.SHEET}")
     if failed:

@@ -83,7 +83,7 @@ def key(picture: Canvas, maps: Sequence[Map]) -> None:
         names = [f"under {PERCENT_STEPS[0]} %", *(f"from {limit} %" for limit in PERCENT_STEPS)]
     handles = [Patch(facecolor=colour, edgecolor=GREY, linewidth=0.4, label=name) for colour, name in zip(STEPS, names)]
     framed = Patch(fill=False, edgecolor=ORANGE, linewidth=0.9, label="framed: the best, or level with it")
-    doubt = Line2D([], [], linestyle="", marker="$?$", markersize=5, color=BLACK, label="perhaps as good as the best")
+    doubt = Line2D([], [], linestyle="", label="?: perhaps as good as the best")
     more = [framed, doubt] if any(shown.compares for shown in maps) else [framed]
     picture.legend(handles=[*handles, *more], loc="outside lower center", ncols=4, fontsize=6.5)
 

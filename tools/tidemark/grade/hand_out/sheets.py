@@ -70,6 +70,4 @@ def write_keys(path: Path, title: str, keys: Sequence[paper.Sheet]) -> None:
 def end(made: int, failed: int) -> None:
     """Raises LabError if students have no sheet."""
     if failed:
-        raise LabError(
-            f"only {made} sheets were made; {failed} lines above say which students have none, and why", FAILED
-        )
+        raise LabError(f"{made} sheets were made, {failed} could not be: the lines above say why", FAILED)

@@ -92,7 +92,7 @@ def key_text(name: str, row: Row, answer: str) -> str:
     symptom = f"{row.kind} in workload {row.workload}: {row.says!r}"
     symptom += f" instead of {row.expected!r}" if row.expected else ""
     lines = [
-        f"{name}: kernel {row.number}, {row.file}:{row.line}, {row.function}: {row.change().reason()}",
+        f"{name}: kernel {row.number}, {row.file}:{row.line}, {row.function}: {row.reason()}",
         f"  symptom: {symptom}",
         *(f"  - {line}" for line in RUBRIC),
         indented(answer) if answer else "  (no answer: 0 points)",

@@ -25,7 +25,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -50,27 +50,17 @@ AHEAD = 2  # tries that wait for each worker
 
 
 @dataclass(frozen=True)
-class Row:
-    """A change that was tried, and its result; the rest describes the symptom. `named`: the panic's or the hang's
-    backtrace names the function."""
+class Row(Try):
+    """A change that was tried, its number, and its result; the rest describes the symptom. `named`: the panic's or the
+    hang's backtrace names the function."""
 
     number: int
-    file: str
-    line: int
-    function: str
-    what: str
-    before: str
-    after: str
     result: str
     workload: str = ""
     kind: str = ""
     says: str = ""
     expected: str = ""
     named: bool = False
-
-    def change(self) -> Try:
-        """The change alone."""
-        return Try(self.file, self.line, self.function, self.what, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -213,7 +203,7 @@ class Worker:
         """Build the kernel and look for a symptom; a kernel that shows one is written to `kernel`."""
         try:
             found = self.bench.build(change.file, change.line, change.after)
-            return Row(number, **asdict(change), result=found) if found else self.shown(number, change, kernel)
+            return Row(**asdict(change), number=number, result=found) if found else self.shown(number, change, kernel)
         finally:
             self.bench.restore()
 
@@ -226,7 +216,7 @@ class Worker:
                 continue
             ran = symptoms.run(work, image, console, right.limit_s)
             if ran.code == qemu.NO_QEMU:
-                return Row(number, **asdict(change), result=ENDLESS, workload=work.name)
+                return Row(**asdict(change), number=number, result=ENDLESS, workload=work.name)
             found = symptoms.symptom(work, right.ran, ran)
             if not found:
                 continue
@@ -239,8 +229,8 @@ class Worker:
                 for name, path in parts(kernel):
                     path.write_bytes(gzip.compress((image / name).read_bytes(), 6, mtime=0))
             named = change.function in symptoms.traced(ran.console)
-            return Row(number, **asdict(change), result=result, workload=work.name, **asdict(found), named=named)
-        return Row(number, **asdict(change), result=NOT_SHOWN)
+            return Row(**asdict(change), number=number, result=result, workload=work.name, **asdict(found), named=named)
+        return Row(**asdict(change), number=number, result=NOT_SHOWN)
 
 
 def workers(pool: Pool, nr: int, right: dict[str, Right]) -> Iterator[Worker]:
@@ -275,7 +265,7 @@ class Making:
     def carry_out(self, number: int, change: Try) -> Row:
         """One change, on a free copy of the tree."""
         if self.is_enough(change):
-            return Row(number, **asdict(change), result=ENOUGH)
+            return Row(**asdict(change), number=number, result=ENOUGH)
         worker = self.free.get()
         try:
             return worker.try_one(number, change, self.work / str(number))
@@ -284,8 +274,8 @@ class Making:
 
     def keep(self, row: Row) -> None:
         """Add a row, and its kernel if it is taken. Rows come in drawn order."""
-        if row.result == TAKEN and self.is_enough(row.change()):
-            row = Row(**{**asdict(row), "result": ENOUGH})
+        if row.result == TAKEN and self.is_enough(row):
+            row = replace(row, result=ENOUGH)
         if row.result == TAKEN:
             for (_, made), (_, place) in zip(parts(self.work / str(row.number)), parts(self.pool.kernel(row.number))):
                 write_atomically(place, made.read_bytes())
