@@ -249,13 +249,13 @@ def test_every_entry_can_be_made() -> None:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict]]:
-    """The runs that are asked for; each prints its number of frames and its jitter."""
+    """The runs that are asked for; each prints ten times its number of frames, and how much its size exceeds 990."""
     found: list[tuple[str, dict]] = []
 
     def measure(command: str, telemetry: bool = False, **settings: object) -> common.Outcome:
         found.append((command, settings))
-        jitter = str(settings["cmdline"])[-1:] if "jitter" in str(settings["cmdline"]) else "0"
-        return common.Outcome(1.0, f"faults: {10 * int(str(settings['frames'])) + int(jitter)}\n", "")
+        drawn = int(command.split()[-1]) - 990
+        return common.Outcome(1.0, f"faults: {10 * int(str(settings['frames'])) + drawn}\n", "")
 
     monkeypatch.setattr(common, "measure", measure)
     return found
@@ -264,10 +264,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict]]:
 def test_table_of_runs(asked: list[tuple[str, dict]], tmp_path: Path) -> None:
     settings = {
         "text": "`{run}`, {mem}",
-        "run": "thrash {nr}",
+        "run": "thrash {nr} {size:1000}",
         "mem": "16M",
         "cmdline": "guard={guard}{more}",
-        "jitters": [1, 2, 3],
+        "replicates": 3,
         "rows": [{"nr": [1, 2], "guard": "none", "more": ""}, {"nr": 3, "guard": "tpf", "more": " {guard}.high=1"}],
         "columns": [
             {"title": "processes", "label": "{nr}"},
@@ -282,16 +282,17 @@ def test_table_of_runs(asked: list[tuple[str, dict]], tmp_path: Path) -> None:
     }
     text = runs.make(Figure("one", "runs", ("one",), (), settings), tmp_path)
     assert text.splitlines() == [
-        "`thrash {nr}`, 16M",
+        "`thrash {nr} 1000`, 16M",
         "",
         "| processes | few | many |",
         "| --- | ---: | ---: |",
-        "| 1 | 42.0 (41.0 to 43.0) | 52.0 |",
-        "| 2 | 42.0 (41.0 to 43.0) | 26.0 |",
-        "| 3 | 42.0 (41.0 to 43.0) | 17.3 |",
+        "| 1 | 44.0 (40.0 to 55.0) | 54.0 |",
+        "| 2 | 44.0 (40.0 to 55.0) | 27.0 |",
+        "| 3 | 44.0 (40.0 to 55.0) | 18.0 |",
     ]
-    machine = {"vm": "2q", "mem": "16M", "frames": "4", "cmdline": "2q.x=1 guard=tpf tpf.high=1 jitter=2"}
-    assert ("thrash 3", machine) in asked and len(asked) == 18
+    drawn = "jitter=101967 seed=138707 layout=199506"  # of replicate 2
+    machine = {"vm": "2q", "mem": "16M", "frames": "4", "cmdline": f"2q.x=1 guard=tpf tpf.high=1 {drawn}"}
+    assert ("thrash 3 1005", machine) in asked and len(asked) == 18
 
 
 def test_command_ends_with_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The pictures of the guards' pages of the field guide, from runs of the machine.
 
 The same work with and without a guard: how much memory each process has over time, and how long the work takes. The
-table covers several jitters, because under memory pressure small shifts are amplified; the pictures show the first.
+table covers replicates, because under memory pressure small shifts are amplified; the pictures show one run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALL_PAGES = 500  # a process with at most this many pages is not part of the w
 
 def run(job: str, guard: str) -> Outcome:
     """One run, with its telemetry."""
-    return measure(job, telemetry=True, cmdline=f"guard={guard} jitter=0", timeout=1200, **MACHINE)
+    return measure(job, telemetry=True, cmdline=f"guard={guard}", timeout=1200, **MACHINE)
 
 
 # --- memory of each process over time ---

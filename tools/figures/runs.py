@@ -7,9 +7,10 @@ command, describe a machine. Texts may contain other names in braces: those that
 only names that come before them. Parameters of the kernel may follow the name of a policy.
 
 A column's `value` is an expression in Python over the names and the run: the names of common.NUMBERS, number(pattern),
-program(name, key), records and the others of Outcome. `show` is a format for the median over `jitters` (default one
-run), or "spread" (median and range) or "range". A column with `label` is a text. `given` are values for `text`,
-measured in the same way. `order` sorts the rows by a column; `draw` is for draw.py.
+program(name, key), records and the others of Outcome. `show` is a format for the median over `replicates`, their number
+(tidemark.runs.replicates; without it one run, as written), or "spread" (median and range) or "range". A column with
+`label` is a text. `given` are values for `text`, measured in the same way, by one run. `order` sorts the rows by a
+column; `draw` is for draw.py.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from types import CodeType
 from typing import Any
 
 from tidemark.machine import qemu
+from tidemark.runs import replicates
 
 from figures import common, draw
 from figures.entries import Figure, words
@@ -56,10 +58,22 @@ def filled(names: Names) -> Names:
 def outcome(names: Mapping[str, Any]) -> common.Outcome:
     """The run that a cell's names describe."""
     policy, *parameters = names.get("vm", qemu.Settings().vm).split()
-    jitter = [f"jitter={names['jitter']}"] if "jitter" in names else []
-    machine = {name: names[name] for name in MACHINE & set(names)} | {"vm": policy}
-    machine["cmdline"] = " ".join([*parameters, names.get("cmdline", ""), *jitter]).strip()
+    drawn = [f"{name}={names[name]}" for name in replicates.DRAWN if name in names]
+    machine = {name: names[name] for name in MACHINE & set(names) - set(replicates.DRAWN)} | {"vm": policy}
+    machine["cmdline"] = " ".join([*parameters, names.get("cmdline", ""), *drawn]).strip()
     return common.measure(names["run"], telemetry=names.get("telemetry", False), **machine)
+
+
+def nominal(names: Names) -> Names:
+    """The names with the sizes that are written in texts."""
+    return {name: replicates.nominal(value) if isinstance(value, str) else value for name, value in names.items()}
+
+
+def replicate(names: Names, number: int) -> Names:
+    """The names of a replicate, with what it draws."""
+    one = replicates.draw(number)
+    sized = {name: replicates.sized(value, one.place) for name, value in names.items() if isinstance(value, str)}
+    return names | sized | {name: getattr(one, name) for name in replicates.DRAWN}
 
 
 def axis(value: Any) -> list[Any]:
@@ -93,10 +107,12 @@ class Column:
         title, label, show, value = (own.pop(key, "") for key in ("title", "label", "show", "value"))
         return cls(title, compile(value, title, "eval") if value else None, label, show, own)
 
-    def cases(self, names: Names, jitters: list[int]) -> list[Names]:
-        """The names of each run of a cell."""
+    def cases(self, names: Names, nr_replicates: int = 0) -> list[Names]:
+        """The names of each run of a cell; without replicates it has one run."""
         mine = names | self.names
-        return [filled(mine | ({"jitter": one} if one is not None else {})) for one in jitters or [None]]
+        if not nr_replicates:
+            return [filled(nominal(mine))]
+        return [filled(replicate(mine, number)) for number in range(1, nr_replicates + 1)]
 
     def values(self, cases: list[Names]) -> list[Any]:
         """The measured value of each run; none for a label."""
@@ -107,7 +123,7 @@ class Column:
     def cell(self, names: Names, values: list[Any]) -> str:
         """What the table shows."""
         if self.label:
-            return self.label.format(**filled(names | self.names))
+            return self.label.format(**filled(nominal(names | self.names)))
         if not values:
             return ""
         if self.show == "spread":
@@ -120,11 +136,11 @@ class Column:
 def make(figure: Figure, work: Path) -> str:
     all_of = dict(figure.settings)
     parts, columns = all_of.pop("rows"), [Column.of(one) for one in all_of.pop("columns")]
-    text, given, order, drawn, jitters, blocks = (
-        all_of.pop(key, None) for key in ("text", "given", "order", "draw", "jitters", "text_columns")
+    text, given, order, drawn, nr_replicates, blocks = (
+        all_of.pop(key, None) for key in ("text", "given", "order", "draw", "replicates", "text_columns")
     )
     rows = [all_of | row for row in rows_of(parts)]
-    cells = [(column, column.cases(row, jitters or [])) for row in rows for column in columns]
+    cells = [(column, column.cases(row, nr_replicates or 0)) for row in rows for column in columns]
     found = iter(common.in_parallel(lambda cell: cell[0].values(cell[1]), cells))
     lines = [(row, [next(found) for _ in columns]) for row in rows]
     if order is not None:
@@ -134,7 +150,7 @@ def make(figure: Figure, work: Path) -> str:
     shown = [[column.cell(row, values) for column, values in zip(columns, line)] for row, line in lines]
     labels = sum(bool(column.label) for column in columns)
     table = common.table([column.title for column in columns], shown, blocks if blocks is not None else labels)
-    return f"{intro(text, all_of, given or {})}\n\n{table}"
+    return f"{intro(text, all_of | {'replicates': nr_replicates}, given or {})}\n\n{table}"
 
 
 def intro(text: str, names: Names, given: Mapping[str, Names]) -> str:
@@ -142,6 +158,6 @@ def intro(text: str, names: Names, given: Mapping[str, Names]) -> str:
     values = {}
     for name, entry in given.items():
         column = Column.of(entry)
-        cases = column.cases(names, [])
+        cases = column.cases(names)
         values[name] = column.cell(names, column.values(cases))
-    return text.format(**names | {"host": common.host()} | values)
+    return text.format(**nominal(names) | {"host": common.host()} | values)

@@ -64,6 +64,11 @@ def nominal(workload: str) -> str:
     return SIZE.sub(r"\1", workload)
 
 
+def sized(workload: str, place: float) -> str:
+    """The workload with the sizes that a replicate draws."""
+    return SIZE.sub(lambda found: str(size(int(found[1]), place)), workload)
+
+
 def expanded(variables: Mapping[str, str | int]) -> dict[str, str | int]:
     """The variables of a cell with what its replicate draws in place of the number, and with sizes in the workload."""
     rest = {name: value for name, value in variables.items() if name != REPLICATE}
@@ -71,5 +76,4 @@ def expanded(variables: Mapping[str, str | int]) -> dict[str, str | int]:
     if REPLICATE not in variables:
         return rest | {"workload": nominal(workload)}
     one = draw(int(variables[REPLICATE]))
-    sized = SIZE.sub(lambda found: str(size(int(found[1]), one.place)), workload)
-    return rest | {"workload": sized} | {name: getattr(one, name) for name in DRAWN}
+    return rest | {"workload": sized(workload, one.place)} | {name: getattr(one, name) for name in DRAWN}
