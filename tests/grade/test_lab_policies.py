@@ -37,6 +37,7 @@ FIFO, CLOCK, TWOQ, WS = (solution(f"{POLICIES}/{name}.c") for name in ("fifo", "
 SPARED = "\t\t\tnr_turned++;\n\t\t\tlist_move_tail(&p->node, &circle);\n"
 ACTIVATES = "p->list == INACTIVE && p->referenced"
 LATE = "\tmm = longest(true);\n"
+LISTS = '#include "ws_lists.h"\n'
 
 MISTAKES = {
     "fifo_in_clock": FIFO,
@@ -56,8 +57,8 @@ MISTAKES = {
         TWOQ, "\tbool all = !scan->priority;\n", "\tbool all = !scan->priority;\n\n\tif (!all)\n\t\treturn;\n"
     ),
     "fifo_in_2q": FIFO,
-    "never_trims": changed(WS, "return strict ? ", "return strict > 1 ? "),
-    "machine_time": changed(WS, "return mm_vtime(mm) >> 10;", "return mm_rss(mm) * 0 + (vm_now() >> 10);"),
+    "never_trims": changed(WS, "MAX(strict ? ", "MAX(strict > 1 ? "),
+    "machine_time": changed(WS, LISTS, f"#define mm_vtime(mm) (mm_rss(mm) * 0 + vm_now())\n{LISTS}"),
     "twice_tau": WS.replace("tau_ms * PER_MS", "tau_ms * 2 * PER_MS"),
     "half_tau": WS.replace("tau_ms * PER_MS", "tau_ms * PER_MS / 2"),
     "no_admission": changed(WS, "strict = 1, admit = 1;", "strict = 1, admit;"),

@@ -121,9 +121,12 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "ws_looks_at_all": (("#define LOOKS 2048u", "#define LOOKS 65536u"),),
-    "ws_who_runs_goes_on": (("w->since >= v->since", "w->since > v->since"),),
+    "ws_who_runs_goes_on": (("->since >= ws_mm(victim)->since", "->since > ws_mm(victim)->since"),),
     "ws_who_waited_longest": (
-        ("w->set.nr > n->set.nr || (w->set.nr == n->set.nr && w->since < n->since)", "w->since < n->since"),
+        (
+            "w->own.set.nr > n->own.set.nr ||\n\t\t    (w->own.set.nr == n->own.set.nr && w->since < n->since)",
+            "w->since < n->since",
+        ),
     ),
     "ws_reads_less_ahead": (("#define WORTH 16 ", "#define WORTH 8 "),),
     "token_is_never_taken_back": (

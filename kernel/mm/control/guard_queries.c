@@ -1,15 +1,10 @@
-/* What guards may ask in addition to policies (mm/guard.h), and demand: touched pages, idle time, free frames, the run queue. */
+/* What guards may ask in addition to policies (mm/guard.h): touched pages, idle time, free frames, the run queue. */
 #include "mm/frames.h"
 #include "mm/guard_core.h"
 #include "mm/mm.h"
 #include "mm/zone.h"
 #include "sched/current.h"
 #include "sched/sched.h"
-
-u32 mm_demand(struct mm_struct *mm)
-{
-	return mm->count.demand;
-}
 
 u32 mm_touched(struct mm_struct *mm)
 {

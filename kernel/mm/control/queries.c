@@ -61,6 +61,11 @@ u32 vm_slots(void)
 	return swap_nr_slots;
 }
 
+u32 mm_demand(struct mm_struct *mm)
+{
+	return mm->count.demand;
+}
+
 u32 vm_frames(void)
 {
 	u32 have = vm_nr_isolated + zones_nr_owned(), spare = 0;

@@ -3,15 +3,8 @@
  * 11(5), 1968), with its rule for admitting processes. The working set of a process is the set of
  * pages that it used in the last tau of its own virtual time (time in user mode). A process runs
  * only while its working set is in memory; if the working sets of all processes do not fit, one
- * process must wait. Each page is on one of these lists, least recently used first:
- *
- *	set      the working set of its process
- *	left     pages that have left it: evicted at once with strict release (->surplus), otherwise
- *	         when a frame is needed
- *	nobodys  unowned pages: read ahead, or by read and write, in no working set. They are evicted
- *	         before a process must wait for memory, and when there are many
- *	shared   (after fork) pages used while their owner did not run, so by another process: they stay
- *	         when their owner must wait, and their clock is machine time
+ * process must wait. A page is on one of the lists of ws_lists.h. Pages that have left the working set
+ * are evicted at once with strict release (->surplus), otherwise when a frame is needed.
  *
  * A tick reads the accessed bits of processes that ran since the last tick. A page may have been
  * used at any time between the two, so the assumed times of use are spread evenly. A page leaves at
@@ -21,13 +14,16 @@
  * A process is active or waiting. An active process that sleeps for another reason than a page is
  * idle: it claims nothing until it runs again. The claim of any other process is its working-set
  * size, but in the first tau after its activation at least its previous claim: its pages must first
- * be read back. Until then it is loading. The claims of active processes are kept within memory:
+ * be read back. Until then it is loading. A process that must wait before it has run for tau claims
+ * all that it has allocated. The claims of active processes are kept within memory:
  *
  *	overflow  a frame is needed, and no page has left any working set: an active process must
- *	          wait, and its pages are evicted. First an idle one, then the one activated last
- *	admission a waiting process becomes active when its claim fits beside the others', or no other
- *	          is active; first the one with the most resident pages. One process loads at a time;
- *	          while frames are free its pages are read ahead. One that claims very little never waits
+ *	          wait, and its pages are evicted. First an idle one, last one that claims little,
+ *	          otherwise the one activated last
+ *	admission a waiting process becomes active when its claim fits beside the others', or these are
+ *	          little; first the one with the most resident pages. One process loads at a time:
+ *	          its pages are read ahead while frames are free, otherwise a waiting process gives up
+ *	          as many at once
  *	patience  a process that has waited for patience_ms is next, and replaces processes that have
  *	          been active for as long: none starves, and the other end of a pipe makes progress
  *
@@ -37,41 +33,28 @@
 #include "mm/policy.h"
 
 /* lab: state */
-#define PER_MS 977 /* times are in units of 1,024 ns: no division needed */
-#define SMALL 64 /* a claim below 1/64 of the frames is very little */
+#include "ws_lists.h"
+
+#define LITTLE 16 /* a claim of at most 1/16 of the frames is little */
 #define MANY 8 /* more than 1/8 of the frames is many unowned pages */
 #define WORTH 16 /* readahead is worth a seek if 1/16 of the frames is free */
 #define LOOKS 2048u /* about 1 ms */
 #define TICK_MS 57u /* at most */
 
-enum where { SET, LEFT, NOBODYS, SHARED };
-
-struct ws_page {
-	struct list_head node;
-	u32 used; /* low bits of the time of its last use, by the clock of its list */
-	u8 where;
-};
-POLICY_PAGE_FITS(struct ws_page);
-
-struct ws_list {
-	struct list_head pages;
-	u32 nr;
-};
-
 struct ws_mm {
-	struct ws_list set, left;
+	struct ws_lists own;
 	u32 size, claim; /* of the working set at the last tick, and the claim: pages */
 	u32 active_at, ran_until; /* virtual time at activation, and at the last tick */
 	bool idle; /* at the last tick: asleep, and did not run since the one before */
 	bool waiting;
+	bool loaded; /* since its activation all of its claim was read ahead */
 	u64 since; /* machine time at which it became active or began to wait */
 };
 POLICY_MM_FITS(struct ws_mm);
 
 static u32 tau_ms = 200, patience_ms = 30000, strict = 1, admit = 1;
-static struct ws_list nobodys = { LIST_HEAD_INIT(nobodys.pages), 0 };
-static struct ws_list shared = { LIST_HEAD_INIT(shared.pages), 0 };
-static u32 nr_pages, spread; /* all pages; where the next assumed use lies between two ticks */
+static u32 spread; /* where the next assumed use lies between two ticks */
+static u32 room; /* pages that waiting processes give up at once, for the one that loads */
 static u64 nr_suspended, nr_admitted;
 
 static const struct vm_param ws_params[] = {
@@ -84,58 +67,13 @@ static const struct vm_param ws_params[] = {
 };
 /* lab: end */
 
-static struct ws_page *ws_data(struct page *page)
-{
-	return policy_page(page);
-}
-
 static struct ws_mm *ws_mm(struct mm_struct *mm)
 {
 	return policy_mm(mm);
 }
 
 /* lab: hooks */
-static u32 vtime(struct mm_struct *mm)
-{
-	return mm_vtime(mm) >> 10;
-}
-
 #define for_each_ws(mm) for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm))
-
-static struct ws_list *list_of(struct page *page)
-{
-	struct ws_page *p = ws_data(page);
-
-	if (p->where > LEFT)
-		return p->where == SHARED ? &shared : &nobodys;
-	return p->where == SET ? &ws_mm(page_mm(page))->set : &ws_mm(page_mm(page))->left;
-}
-
-/* Adds a page as used just now. A page without a process is unowned. */
-static void enlist(struct page *page, enum where where)
-{
-	struct mm_struct *mm = page_mm(page);
-	struct ws_page *p = ws_data(page);
-
-	p->where = mm ? where : NOBODYS;
-	p->used = p->where <= LEFT ? vtime(mm) : vm_now() >> 10;
-	list_add_tail(&p->node, &list_of(page)->pages);
-	list_of(page)->nr++;
-	nr_pages++;
-}
-
-static void delist(struct page *page)
-{
-	list_del(&ws_data(page)->node);
-	list_of(page)->nr--;
-	nr_pages--;
-}
-
-static void move(struct page *page, enum where where)
-{
-	delist(page);
-	enlist(page, where);
-}
 
 static bool outside(const struct ws_page *p, u32 now)
 {
@@ -144,8 +82,8 @@ static bool outside(const struct ws_page *p, u32 now)
 
 static void ws_mm_init(struct mm_struct *mm)
 {
-	INIT_LIST_HEAD(&ws_mm(mm)->set.pages);
-	INIT_LIST_HEAD(&ws_mm(mm)->left.pages);
+	INIT_LIST_HEAD(&ws_mm(mm)->own.set.pages);
+	INIT_LIST_HEAD(&ws_mm(mm)->own.left.pages);
 	ws_mm(mm)->since = vm_now();
 }
 
@@ -180,13 +118,18 @@ static void ws_putback(struct page *page, enum vm_put why)
 
 /* Which process runs. */
 
+static u32 claim_of(struct mm_struct *mm)
+{
+	return MAX(ws_mm(mm)->claim, ws_mm(mm)->own.set.nr);
+}
+
 static u32 active_claims(void)
 {
 	u32 sum = 0;
 
 	for_each_ws(mm)
 		if (!ws_mm(mm)->waiting && !ws_mm(mm)->idle)
-			sum += MAX(ws_mm(mm)->claim, ws_mm(mm)->set.nr);
+			sum += claim_of(mm);
 	return sum;
 }
 
@@ -197,7 +140,9 @@ static void suspend(struct mm_struct *mm)
 
 	w->waiting = true;
 	w->since = vm_now();
-	w->claim = MAX(w->claim, w->set.nr);
+	w->claim = claim_of(mm);
+	if (vtime(mm) <= tau_ms * PER_MS)
+		w->claim = MAX(w->claim, mm_demand(mm));
 	nr_suspended++;
 }
 
@@ -205,25 +150,30 @@ static void activate(struct mm_struct *mm)
 {
 	struct ws_mm *w = ws_mm(mm);
 
-	w->waiting = w->idle = false;
+	w->waiting = w->idle = w->loaded = false;
 	w->since = vm_now();
 	w->active_at = vtime(mm);
 	nr_admitted++;
 }
 
-/* Returns the process to suspend: an idle one, else the last activated; NULL: only one is active. */
+/* Of two processes, the one with the higher rank is suspended. */
+static u32 rank(struct mm_struct *mm)
+{
+	return claim_of(mm) > vm_frames() / LITTLE ? 1 + ws_mm(mm)->idle : 0;
+}
+
+/* Returns the process to suspend, of equal ranks the last activated; NULL: only one is active. */
 static struct mm_struct *choose_victim(void)
 {
 	struct mm_struct *victim = NULL;
 	u32 active = 0;
 
 	for_each_ws(mm) {
-		struct ws_mm *w = ws_mm(mm), *v = victim ? ws_mm(victim) : NULL;
-
-		if (w->waiting || !(w->set.nr + w->left.nr))
+		if (ws_mm(mm)->waiting || !(ws_mm(mm)->own.set.nr + ws_mm(mm)->own.left.nr))
 			continue;
 		active++;
-		if (!v || w->idle > v->idle || (w->idle == v->idle && w->since >= v->since))
+		if (!victim || rank(mm) > rank(victim) ||
+		    (rank(mm) == rank(victim) && ws_mm(mm)->since >= ws_mm(victim)->since))
 			victim = mm;
 	}
 	return active > 1 && admit ? victim : NULL;
@@ -235,7 +185,7 @@ static struct mm_struct *who_loads(void)
 	for_each_ws(mm) {
 		struct ws_mm *w = ws_mm(mm);
 
-		if (!w->waiting && !w->idle && w->set.nr < w->claim &&
+		if (!w->waiting && !w->idle && !w->loaded && w->own.set.nr < w->claim &&
 		    vtime(mm) - w->active_at <= tau_ms * PER_MS)
 			return mm;
 	}
@@ -246,7 +196,7 @@ static bool fits(struct mm_struct *mm)
 {
 	u32 others = active_claims();
 
-	return !admit || !others || others + ws_mm(mm)->claim <= vm_frames();
+	return !admit || others <= vm_frames() / LITTLE || others + ws_mm(mm)->claim <= vm_frames();
 }
 
 /* Returns the next process to admit: wants to run, fits; most resident pages, then longest wait. */
@@ -261,7 +211,8 @@ static struct mm_struct *next_in(void)
 
 		if (!w->waiting || mm_sleeps(mm) || !fits(mm))
 			continue;
-		if (!n || w->set.nr > n->set.nr || (w->set.nr == n->set.nr && w->since < n->since))
+		if (!n || w->own.set.nr > n->own.set.nr ||
+		    (w->own.set.nr == n->own.set.nr && w->since < n->since))
 			next = mm;
 	}
 	return next;
@@ -271,7 +222,7 @@ static bool ws_may_run(struct mm_struct *mm)
 {
 	struct ws_mm *w = ws_mm(mm);
 
-	if (w->waiting && (w->claim <= vm_frames() / SMALL || mm == next_in()))
+	if (w->waiting && mm == next_in())
 		activate(mm);
 	return !w->waiting;
 }
@@ -288,7 +239,7 @@ static void keep(struct page *page)
 	move(page, others ? SHARED : SET);
 }
 
-/* Returns the first eligible page that was not used since the last look, or was, at priority 0. */
+/* Takes the first eligible page that was not used since the last look, or was, at priority 0. */
 static struct page *take(struct ws_list *l, struct vm_scan *scan)
 {
 	struct ws_page *p, *next;
@@ -300,8 +251,10 @@ static struct page *take(struct ws_list *l, struct vm_scan *scan)
 		if (!left-- || !vm_scan_more(scan))
 			return NULL;
 		if (vm_eligible(scan, page)) {
-			if (!page_referenced(page) || (!scan->priority && !scan->trim))
+			if (!page_referenced(page) || (!scan->priority && !scan->trim)) {
+				delist(page);
 				return page;
+			}
 			keep(page);
 		} else if (scan->trim) {
 			return NULL; /* retried later: without swap space no page would be */
@@ -323,9 +276,9 @@ static struct page *take_owned(struct vm_scan *scan, bool any)
 	struct page *page = NULL;
 
 	for_each_ws(mm) {
-		page = page ?: take(&ws_mm(mm)->left, scan);
+		page = page ?: take(&ws_mm(mm)->own.left, scan);
 		if (!page && (any || ws_mm(mm)->waiting))
-			page = take(&ws_mm(mm)->set, scan);
+			page = take(&ws_mm(mm)->own.set, scan);
 	}
 	return page;
 }
@@ -336,19 +289,30 @@ static struct page *take_oldest(struct vm_scan *scan)
 	struct ws_list *most = &shared;
 
 	for_each_ws(mm)
-		if (!ws_mm(mm)->waiting && ws_mm(mm)->set.nr > most->nr)
-			most = &ws_mm(mm)->set;
+		if (!ws_mm(mm)->waiting && ws_mm(mm)->own.set.nr > most->nr)
+			most = &ws_mm(mm)->own.set;
 	return take(most, scan);
 }
 
+/* Takes a page that has left the working set, or one that makes room. */
+static struct page *release(struct vm_scan *scan)
+{
+	struct ws_mm *w = ws_mm(scan->mm);
+	struct page *page = take(&w->own.left, scan);
+
+	if (!page && w->waiting && room && (page = take(&w->own.set, scan)))
+		room--;
+	return page;
+}
+
 /* At priority 0 some page must be evicted, whichever process owns it. */
-static struct page *find_page(struct vm_scan *scan)
+static struct page *ws_select(struct vm_scan *scan)
 {
 	struct mm_struct *victim;
 	struct page *page;
 
 	if (scan->trim)
-		return take(&ws_mm(scan->mm)->left, scan);
+		return release(scan);
 	if (!scan->priority)
 		return take(&nobodys, scan) ?: take(&shared, scan) ?: take_owned(scan, true);
 	page = take_owned(scan, false) ?: take_old_shared(scan);
@@ -359,15 +323,6 @@ static struct page *find_page(struct vm_scan *scan)
 		page = take_owned(scan, false);
 	}
 	return page ?: take_oldest(scan);
-}
-
-static struct page *ws_select(struct vm_scan *scan)
-{
-	struct page *page = find_page(scan);
-
-	if (page)
-		delist(page);
-	return page;
 }
 
 static void look(struct ws_list *l, u32 last, u32 now, u32 looks)
@@ -397,9 +352,9 @@ static void measure(struct mm_struct *mm, u32 looks)
 	w->ran_until = now;
 	if (now == last)
 		return;
-	look(&w->left, last, now, looks / 2);
-	look(&w->set, last, now, looks);
-	w->size = w->set.nr;
+	look(&w->own.left, last, now, looks / 2);
+	look(&w->own.set, last, now, looks);
+	w->size = w->own.set.nr;
 	if (w->size > w->claim || now - w->active_at > tau_ms * PER_MS)
 		w->claim = w->size;
 }
@@ -421,6 +376,20 @@ static struct mm_struct *longest(bool waiting)
 	return first;
 }
 
+/* Reads the pages of the process that loads ahead while frames are free; otherwise makes room. */
+static void load(void)
+{
+	struct mm_struct *mm = who_loads();
+	u32 frames = vm_frames(), worth = frames / WORTH;
+	u32 missing = mm ? ws_mm(mm)->claim - ws_mm(mm)->own.set.nr : 0;
+
+	room = mm && nr_pages + worth >= frames ? missing + worth : 0;
+	if (mm && !room) {
+		ws_mm(mm)->loaded = nr_pages + missing < frames;
+		vm_prepage(mm);
+	}
+}
+
 static bool ws_tick(void)
 {
 	struct mm_struct *mm, *old;
@@ -437,16 +406,16 @@ static bool ws_tick(void)
 		activate(mm);
 	while ((mm = next_in()))
 		activate(mm);
-	mm = who_loads();
-	if (mm && nr_pages + vm_frames() / WORTH < vm_frames())
-		vm_prepage(mm);
+	load();
 	vm_tick_after(MIN(2 * tau_ms / 7, TICK_MS));
 	return false;
 }
 
 static u32 ws_surplus(struct mm_struct *mm)
 {
-	return strict ? ws_mm(mm)->left.nr : 0;
+	const struct ws_mm *w = ws_mm(mm);
+
+	return MAX(strict ? w->own.left.nr : 0, w->waiting ? MIN(w->own.set.nr, room) : 0);
 }
 
 static int ws_check(void)
@@ -454,8 +423,8 @@ static int ws_check(void)
 	int sum = vm_list_length(&nobodys.pages) + vm_list_length(&shared.pages);
 
 	for_each_ws(mm)
-		sum += vm_list_length(&ws_mm(mm)->set.pages) +
-		       vm_list_length(&ws_mm(mm)->left.pages);
+		sum += vm_list_length(&ws_mm(mm)->own.set.pages) +
+		       vm_list_length(&ws_mm(mm)->own.left.pages);
 	return sum == (int)nr_pages ? sum : -1;
 }
 

@@ -194,6 +194,91 @@ KTEST(ws_lists, one_loads_at_a_time)
 	core_stop();
 }
 
+KTEST(ws_lists, next_is_admitted_when_all_is_being_read_ahead)
+{
+	struct mm_struct *a, *b;
+
+	defaults(FRAMES);
+	a = core_mm_new();
+	b = core_mm_new();
+	ws_mm(a)->claim = ws_mm(b)->claim = 20;
+	suspend(a);
+	suspend(b);
+	EXPECT(ws_may_run(a) && !ws_may_run(b));
+	EXPECT(!ws_tick());
+	EXPECT(ws_mm(a)->loaded);
+	EXPECT(ws_may_run(b));
+	core_stop();
+}
+
+KTEST(ws_lists, who_waits_makes_room_for_who_loads)
+{
+	struct mm_struct *a, *b;
+
+	defaults(FRAMES);
+	a = core_mm_new();
+	b = core_mm_new();
+	fault_in(b, 0, FRAMES - 2);
+	suspend(b);
+	ws_mm(a)->claim = 20;
+	suspend(a);
+	activate(a);
+	EXPECT(!ws_tick());
+	EXPECT_EQ(ws_surplus(b), 20 + vm_frames() / WORTH);
+	EXPECT_EQ(ws_surplus(a), 0);
+	for (u32 i = 0; i < 20 + vm_frames() / WORTH; i++) {
+		struct vm_scan scan = policy_trim_scan(b, 1, FRAMES);
+		struct page *page = core_select(&scan);
+
+		EXPECT_EQ(page, &mem_map[i]);
+		core_drop_isolated(page);
+	}
+	EXPECT_EQ(ws_surplus(b), 0);
+	core_stop();
+}
+
+KTEST(ws_lists, young_process_claims_all_that_it_has_allocated)
+{
+	struct mm_struct *young, *old;
+
+	defaults(FRAMES);
+	young = core_mm_new();
+	old = core_mm_new();
+	young->demand = old->demand = 60;
+	fault_in(young, 0, 10);
+	fault_in(old, 10, 10);
+	run(young, 0, 10, 100);
+	run(old, 10, 10, 300);
+	suspend(young);
+	suspend(old);
+	EXPECT_EQ(ws_mm(young)->claim, 60);
+	EXPECT_EQ(ws_mm(old)->claim, 10);
+	core_stop();
+}
+
+KTEST(ws_lists, who_claims_little_is_stopped_last)
+{
+	struct mm_struct *large, *little, *last;
+
+	defaults(FRAMES);
+	large = core_mm_new();
+	fault_in(large, 0, 80);
+	core_now_ns += 1000000;
+	little = core_mm_new();
+	fault_in(little, 80, vm_frames() / LITTLE);
+	core_now_ns += 1000000;
+	last = core_mm_new();
+	fault_in(last, 90, 10);
+	run(large, 0, 80, 10);
+	run(last, 90, 10, 10);
+	EXPECT_EQ(choose_victim(), last);
+	suspend(last);
+	EXPECT_EQ(choose_victim(), large);
+	suspend(large);
+	EXPECT(!choose_victim());
+	core_stop();
+}
+
 KTEST(ws_lists, large_working_set_is_seen_piece_by_piece)
 {
 	struct mm_struct *mm;

@@ -30,11 +30,11 @@ NONE(keyboard_init) NONE(vga_init) NONE(vga_write) NONE(disks_find)
 
 /* Pages and inodes of file systems on disks, direct I/O. */
 NONE(cache_clean) NONE(cache_protect) NONE(cache_set_dirty) NONE(cache_sync_file)
-NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(stored_end)
-MISSING(cache_make_blocks) MISSING(cache_read_page)
+NONE(cache_wait_writers) NONE(cache_write_for_reclaim) NONE(stored_end) NONE(cache_note_io) NONE(cache_unmap)
+MISSING(cache_make_blocks) MISSING(cache_read_page) NONE(cache_note_fault) NONE(cache_note_neighbour)
 MISSING(stored_read) MISSING(stored_write) MISSING(cache_direct_read) MISSING(direct_settle)
 MISSING(direct_write) MISSING(frames_alloc_file) NONE(cache_new_store)
-NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused)
+NONE(inode_mark_dirty) NONE(inode_sync) NONE(inode_unused) NONE(cache_note_unmap) NONE(cache_make_writable)
 
 /* Locks, truncation and shared memory of files. */
 char shmem_ops[64]; /* no file has these operations */
