@@ -19,6 +19,23 @@ from figures.entries import Figure
 MOMENT_US = 1_200_000
 
 
+def shorter(text: str) -> str:
+    """Rich's SVG of a screen without fonts from a network, and without what changes nothing: clip paths of lines that
+    have their lengths anyway, and long names.
+    """
+    text = re.sub(r"@font-face \{.*?\}", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<clipPath id="[\w-]+-line-\d+">.*?</clipPath>\s*| clip-path="url\(#[\w-]+-line-\d+\)"',
+        "",
+        text,
+        flags=re.DOTALL,
+    )
+    text = re.sub(r"\bterminal-\d+-", "t-", text).replace("&#160;", "\u00a0")
+    text = text.replace(' shape-rendering="crispEdges"', "")
+    text = text.replace('-clip-terminal)"', '-clip-terminal)" shape-rendering="crispEdges"')
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip()) + "\n"
+
+
 def make(figure: Figure, work: Path) -> None:
     folder = work / "run"
     shutil.rmtree(folder, ignore_errors=True)
@@ -34,5 +51,4 @@ def make(figure: Figure, work: Path) -> None:
             await pilot.pause()
             return app.export_screenshot(title="tidemark watch --owners")
 
-    shown = re.sub(r"@font-face \{.*?\}", "", asyncio.run(play()), flags=re.DOTALL)  # no fonts from a network
-    (work / "watch-map.svg").write_text("\n".join(line.rstrip() for line in shown.splitlines()) + "\n")
+    (work / "watch-map.svg").write_text(shorter(asyncio.run(play())))
