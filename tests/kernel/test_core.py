@@ -18,6 +18,7 @@ STUBS = qemu.ROOT / "tests/kernel/core/stubs.c"
 MOST_LINES = 20_000  # of the files that the two lists name
 MOST_STUBS = 60  # lines
 FRAMES = 700  # too few for thrash: pages are evicted
+MOST_APART = 2  # faults, of more than 1,300
 
 
 def listed(text: Path) -> list[str]:
@@ -65,16 +66,18 @@ def test_boots_to_the_shell(small: Path) -> None:
     assert shown.rstrip().endswith("power off"), shown
 
 
-def faults(result: Result) -> list[str]:
-    """The line of the shell's `time` that counts them."""
-    return re.findall(r"^faults \d+ minor, \d+ major$", result.check_exit().console, re.MULTILINE)
+def faults(result: Result) -> list[int]:
+    """Minor and major faults, from the line of the shell's `time` that counts them."""
+    (found,) = re.findall(r"^faults (\d+) minor, (\d+) major$", result.check_exit().console, re.MULTILINE)
+    return list(map(int, found))
 
 
 @pytest.mark.parametrize("vm", ["fifo", "clock", "2q", "ws"])
 @pytest.mark.parametrize("frames", [None, FRAMES])
 def test_thrash_faults_as_in_the_full_kernel(small: Path, vm: str, frames: int | None) -> None:
+    """With too few frames it matters, too, when a tick comes, and the small kernel takes less time for some calls."""
     full, alone = (
         faults(boot("time thrash 4 1024 2", vm=vm, frames=frames, image=where)) for where in (qemu.ROOT, small)
     )
-    assert len(full) == 1 and alone == full
-    assert full[0].endswith(" 0 major") == (frames is None)
+    assert all(abs(one - other) <= (MOST_APART if frames else 0) for one, other in zip(full, alone)), (full, alone)
+    assert bool(full[1]) == bool(frames)
