@@ -83,8 +83,11 @@ bool page_is_file(const struct page *page)
 	return page_test(page, PG_slab);
 }
 
+/* Here PG_reclaim marks a page that select gave to be detached, PG_placed one that has been detached. */
 bool page_is_mapped(const struct page *page)
 {
+	if (page_test(page, PG_placed))
+		return false;
 	return !page_is_file(page) || page->index % 2;
 }
 
@@ -221,11 +224,14 @@ void core_expect_count(void)
 void core_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
 	page->owner = mm;
+	page_clear(page, PG_placed);
 	policy_call_insert(page, mm, how, from);
 }
 
 void core_touch(struct page *page, enum vm_touch how)
 {
+	if (how == VM_TOUCH_MINOR)
+		page_clear(page, PG_placed);
 	policy_call_touch(page, page->owner, how);
 }
 
@@ -240,6 +246,8 @@ struct page *core_select(struct vm_scan *scan)
 
 	if (!page && !scan->priority && !scan->trim && !scan->mm)
 		policy_blame(scan->zones, 0);
+	if (page && scan->act == VM_DETACH)
+		page_set(page, PG_reclaim);
 	return core_nr_errors ? NULL : page;
 }
 
@@ -257,6 +265,8 @@ struct page *core_reclaim(u32 mask)
 
 void core_putback(struct page *page, enum vm_put why)
 {
+	if (page_test_and_clear(page, PG_reclaim) && why == VM_PUT_DONE)
+		page_set(page, PG_placed);
 	policy_call_putback(page, why);
 }
 
@@ -264,10 +274,12 @@ void core_evicted(struct page *page, struct page_id to)
 {
 	policy_call_evicted(page, to);
 	page->owner = NULL;
+	page_clear(page, PG_reclaim);
 }
 
 void core_drop_isolated(struct page *page)
 {
+	page_clear(page, PG_reclaim);
 	policy_drop_isolated(page);
 	page->owner = NULL;
 }

@@ -70,6 +70,12 @@ void memory_fault_first(struct page *page)
 	entry_of(page)->faults = true;
 }
 
+void memory_unmap(struct page *page)
+{
+	entry_of(page)->mapped = false;
+	memory_fault_first(page);
+}
+
 void memory_release(struct page *page)
 {
 	struct entry *entry = entry_of(page);

@@ -63,7 +63,7 @@ static bool work_on(struct page *page, enum vm_act act)
 	dirty = page_test(page, PG_dirty);
 	if (act == VM_DETACH) {
 		page_clear(page, PG_young);
-		memory_fault_first(page);
+		memory_unmap(page);
 	}
 	if (act == VM_DETACH || (act == VM_LAUNDER && !dirty))
 		policy_call_putback(page, VM_PUT_DONE);

@@ -98,6 +98,8 @@ struct entry *entry_of(const struct page *page);
 struct page *memory_take(void);
 /* Makes the next use of the page a minor fault. */
 void memory_fault_first(struct page *page);
+/* The same, and the page is not mapped until then. */
+void memory_unmap(struct page *page);
 /* Evicts the page and frees its frame. */
 void memory_release(struct page *page);
 

@@ -40,6 +40,7 @@ void core_switch(const struct vm_policy *next);
 struct page *core_select(struct vm_scan *scan);
 /* Passes from priority 12 to 0, as reclaim does. */
 struct page *core_reclaim(u32 zones);
+/* DONE: a page that select gave to be detached is not mapped (PG_placed) until core_touch(VM_TOUCH_MINOR). */
 void core_putback(struct page *page, enum vm_put why);
 void core_evicted(struct page *page, struct page_id to);
 /* The isolated page's user died: calls no hook. */
