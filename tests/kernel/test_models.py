@@ -124,3 +124,17 @@ def test_mglru_protects_pages_used_twice_once_they_are_read_back() -> None:
         at for at, ((hit, _), page) in enumerate(zip(decided("mglru", string, frames), rows)) if page < 70 and not hit
     ]
     assert 32 <= len(missed) < 70
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_linux22_unmaps_several_pages_at_a_time_in_more_memory(mixed: bool) -> None:
+    """Hot pages, at the lowest addresses, and a loop over more pages than memory has frames."""
+    frames, pages, length = 700, 1000, 3000
+    choose = np.random.default_rng(1)
+    made = np.where(choose.random(length) < 0.6, choose.random(length) ** 3 * pages, np.arange(length) % pages)
+    references = made.astype(np.uint32)
+    string: References = refstrings.Given("hot pages and a loop", references, 100_000)
+    if mixed:
+        drawn = choose.choice(np.array(KINDS, np.uint32), length)
+        string = refstrings.Mixed("the same, mixed", np.column_stack([drawn, references]), 100_000)
+    expect_equal("linux22", model_of("linux22"), string, frames)

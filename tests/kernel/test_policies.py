@@ -121,6 +121,17 @@ def test_switching_while_it_pages_loses_nothing() -> None:
     result.check_lines([r"\[2q\]"])
 
 
+def test_linux22_rescues_pages_that_it_unmapped() -> None:
+    """Also while programs share pages after a fork, and others lock theirs; a switch hands the unmapped pages over."""
+    run = f"thrash 8 4096 3; cow 4 6144 2000; cat /proc/vm/policy; {CHECK}; hog --lock 4096 1 & {THRASH}; wait"
+    for policy in "ws", "linux22":
+        run += f"; echo {policy} >{SWITCH}; {THRASH}; {CHECK}"
+    result = boot(run, vm="linux22", mem="16M")
+    expect_sound(result, 3)
+    unmapped, rescued = (int(lines(result, f"^{name}: ")[0].split()[1]) for name in ("unmapped", "rescued"))
+    assert unmapped > 3000 and 50 < rescued < unmapped
+
+
 def test_unknown_policy_is_refused() -> None:
     result = boot(f"echo nosuch >{SWITCH}; echo status $?; cat {SWITCH}", vm="clock").check_exit()
     result.check_lines(["Invalid argument", "^status 1$", r"\[clock\]"])

@@ -47,14 +47,17 @@ WS_TICK_NS = 57_000_000
 TICKS_PER_TAU = 3.5  # the same number as for ws, whose tick shortens with tau
 GUEST_TICK_US = 30_000  # WORK_US of ticks.c
 WRITES = "launders pages: when their writes end depends on the disk, in the simulator on the pass"
+FRAMES_ORDER = "goes through all frames in order of number, and the kernel's frames are others than the simulator's"
 # Policies that need not decide alike here, with the reason, without ticks and with ticks.
 UNLIKE = {
+    "linux22": FRAMES_ORDER,
     "linux24": WRITES,
     "lru": "orders pages by time, which stands still in the simulator while a fault is handled",
     "vms": WRITES,
 }
 UNLIKE_WITH_TICKS = {
     "aging": "has ticks of 20 ms: more than one for each of the string's",
+    "linux22": FRAMES_ORDER,
     "linux24": WRITES,
     "lruk": "uses within 10 ms are one use, and the string is faster in the simulator",
     "nru": "has ticks of 100 ms: fewer than the string",
