@@ -41,7 +41,7 @@ else:
 LIST, FOLDER, MACHINES, STAMP = "machines.toml", "build/machines", "machines", "made-of"
 DISK = "disk"
 NEAR = 2  # lines around a fault that count as right, too
-NAMES, MOVES = 60, 15  # of the disk
+MOST_NAMES, MOVES = 60, 12  # of the disk
 TRIED = 40  # number of disks
 
 
@@ -80,21 +80,23 @@ def listed(tree: Path, lab: str) -> list[Machine]:
 
 
 def fill_disk(folder: Path, seed: int) -> None:
-    """Write two directories of files, and scripts that move files between them, read some, and add some."""
+    """Write two directories of files, and scripts that move files between them, read some, and add some. How many files
+    there are decides, too, who meets whom."""
     rng = random.Random(seed)
+    names = range(rng.randrange(MOST_NAMES // 2, MOST_NAMES))
     for place, letters in (("in", "xz"), ("out", "yz")):
         (folder / place).mkdir(parents=True)
-        for name in (f"{letter}{n}" for letter in letters for n in range(NAMES)):
+        for name in (f"{letter}{n}" for letter in letters for n in names):
             (folder / place / name).write_text(f"{name[0]}\n")
-    orders = {letter: rng.sample(range(NAMES), NAMES) for letter in "xy"}
+    orders = {letter: rng.sample(names, len(names)) for letter in "xy"}
     scripts = {}
     for n in range(2):
         for script, letter, to in ((f"in{n}", "x", "out"), (f"out{n}", "y", "in")):
             scripts[script] = [f"mv /mnt/{script[:-1]}/{letter}{orders[letter].pop()} /mnt/{to}/" for _ in range(MOVES)]
-        scripts[f"w{n}"] = [f"echo {i} >/mnt/out/w{n}.{i}" for i in range(20)]
+        scripts[f"w{n}"] = [f"echo {i} >/mnt/{('in', 'out')[n]}/w{n}.{i}" for i in range(20)]
     for _ in range(3):
-        names = " ".join(f"/mnt/{rng.choice(['in', 'out'])}/z{rng.randrange(NAMES)}" for _ in range(20))
-        scripts.setdefault("c0", []).append(f"cat {names}")
+        read = " ".join(f"/mnt/{rng.choice(['in', 'out'])}/z{rng.choice(names)}" for _ in range(20))
+        scripts.setdefault("c0", []).append(f"cat {read}")
     for script, lines in scripts.items():
         (folder / script).write_text("\n".join(lines) + "\n")
 
