@@ -2,11 +2,8 @@
  * Drives the page allocator through the operations that standard input requests, and prints the
  * results. It does not judge them: tidemark.grade.judge.kinds.buddy does.
  *
- * The allocator's code is untrusted. So it is another program (allocator.c), which gets one call
- * at a time: it does not know the later operations, and its only output is what its functions
- * return. Both programs share the memory of the zone and the struct pages. Even if its code could
- * write to our output, it does not know the word with which each of our lines begins: that word is
- * the first one of the input, which is erased when it has been read.
+ * The allocator's code is untrusted, so it is another program (allocator.c); tests/host/driven/driven.h says
+ * how the two work together. They share the memory of the zone and the struct pages.
  *
  *	z FIRST END HOLE END	a zone [FIRST, END) without [HOLE, END), given frame by frame; comes first
  *	a ORDER			allocate
@@ -22,117 +19,28 @@
  * look like free blocks of other zones. The owner of a block writes into the owner's fields of its
  * struct pages.
  */
-#define _GNU_SOURCE
 #include "allocator.h"
 #include "errno.h"
-#include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_OPERATIONS = 100000, MARGIN = 2048 };
 
-static FILE *in;
-static char word[64];
+static const char *driver; /* our path */
 static struct zone *zone;
 static struct {
 	struct page *page;
 	u32 order;
 } held[MAX_OPERATIONS + 1];
-static char allocator_path[4096];
-static pid_t allocator;
-static int to_allocator;
-
-/* Becomes the allocator, which has only the descriptors that it expects, and standard error for the
- * sanitizers. */
-static void become_allocator(int calls, int memory)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	if (dup2(memory, MEMORY) != MEMORY || dup2(calls, CALLS) != CALLS)
-		give_up("the allocator's descriptors");
-	execl(allocator_path, allocator_path, NULL);
-	give_up(allocator_path);
-}
-
-static void start_allocator(int memory)
-{
-	int ends[2];
-
-	signal(SIGPIPE, SIG_IGN); /* whether it is still there shows when its answer is read */
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (allocator = fork()) < 0)
-		give_up("the allocator's process");
-	if (!allocator)
-		become_allocator(ends[1], memory);
-	close(ends[1]);
-	close(memory);
-	to_allocator = ends[0];
-}
-
-/* The allocator has ended: ends the driver in the same way, by the same signal or status. */
-static void end_likewise(void)
-{
-	int status;
-
-	if (waitpid(allocator, &status, 0) < 0)
-		exit(2);
-	if (WIFSIGNALED(status)) {
-		signal(WTERMSIG(status), SIG_DFL);
-		raise(WTERMSIG(status));
-	}
-	exit(WEXITSTATUS(status));
-}
-
-static struct answer ask(struct call call)
-{
-	struct answer answer;
-
-	if (write(to_allocator, &call, sizeof(call)) != sizeof(call) ||
-	    read(to_allocator, &answer, sizeof(answer)) != sizeof(answer))
-		end_likewise();
-	if (answer.panic[0]) {
-		printf("panic %.*s\n", (int)sizeof(answer.panic), answer.panic);
-		exit(0);
-	}
-	return answer;
-}
 
 static int check(void)
 {
-	return ask((struct call){ .what = CHECK }).error;
+	return (int)ask((struct call){ .what = CHECK });
 }
 
 static void free_block(struct page *page, u32 order)
 {
-	ask((struct call){ .what = FREE, .page = page, .order = order });
-}
-
-static void take_input(void)
-{
-	size_t size = 1u << 24, length;
-	char *text = malloc(size);
-
-	length = text ? fread(text, 1, size, stdin) : 0;
-	(void)!ftruncate(STDIN_FILENO, 0); /* a pipe is empty as it is */
-	in = length ? fmemopen(text, length, "r") : NULL;
-	if (!in || fscanf(in, "%63s", word) != 1)
-		exit(2);
-}
-
-static u32 number(void)
-{
-	unsigned int n;
-
-	if (fscanf(in, "%u", &n) != 1)
-		exit(2);
-	return n;
+	ask((struct call){ .what = FREE, .a = (uintptr_t)page, .b = order });
 }
 
 static u32 operation_number(void)
@@ -165,14 +73,11 @@ static void make_neighbours(void)
 static void make_zone(void)
 {
 	u32 first = number(), end = number(), hole = number(), hole_end = number();
-	int memory = memfd_create("zone", 0);
 
-	if (memory < 0 || ftruncate(memory, shared_size(end + MARGIN)))
-		give_up("the zone's memory");
-	zone = map_shared(memory);
+	zone = place_zone(create_memory(shared_size(end + MARGIN)), shared_size(end + MARGIN));
 	*zone = (struct zone){ .start_pfn = first, .end_pfn = end };
 	make_neighbours();
-	start_allocator(memory);
+	start_program(driver, "allocator");
 	ask((struct call){ .what = INIT });
 	for (u32 pfn = first; pfn < end; pfn++)
 		if (pfn < hole || pfn >= hole_end)
@@ -201,7 +106,8 @@ static bool is_page(const struct page *page, u32 order)
 static void allocate(u32 operation)
 {
 	u32 order = number();
-	struct page *page = ask((struct call){ .what = ALLOC, .order = order }).page;
+	struct page *page =
+		(struct page *)(uintptr_t)ask((struct call){ .what = ALLOC, .a = order });
 
 	if (!page) {
 		printf("a none");
@@ -290,9 +196,8 @@ static bool operate(u32 operation)
 {
 	char what;
 
-	if (fscanf(in, " %c", &what) != 1)
+	if (!next_operation(&what))
 		return false;
-	printf("%s ", word);
 	switch (what) {
 	case 'z':
 		make_zone();
@@ -327,9 +232,7 @@ static void operate_all(void)
 int main(int argc, char **argv)
 {
 	(void)argc;
-	snprintf(allocator_path, sizeof(allocator_path), "%s/allocator", dirname(argv[0]));
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	prctl(PR_SET_DUMPABLE, 0); /* no other process may read our memory or open files */
+	driver = argv[0];
 	take_input();
 	operate_all();
 	return 0;

@@ -1,7 +1,7 @@
 # Builds the grader's host test: the driver, and the student's allocator, as 32-bit programs with the sanitizers.
 
 BUDDY := build/labs/buddy
-BUDDY_BOTH := $(BUDDY)/labs/buddy/shared.o $(BUDDY)/tests/host/fakes.o
+BUDDY_BOTH := $(BUDDY)/labs/buddy/shared.o $(BUDDY)/tests/host/driven/driven.o $(BUDDY)/tests/host/fakes.o
 BUDDY_OBJ := $(BUDDY_BOTH) $(patsubst %,$(BUDDY)/%.o,labs/buddy/driver labs/buddy/allocator kernel/mm/frame/buddy)
 
 $(BUDDY)/%.o: %.c build/flags

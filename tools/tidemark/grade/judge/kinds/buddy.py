@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import random
 import re
-import secrets
-import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import HostRun, tail
+from tidemark.grade.judge import driven
+from tidemark.grade.judge.driven import LIMIT_S, Wrong
 from tidemark.grade.model import Outcome, Test, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
@@ -37,8 +37,6 @@ MAX_ORDER = 11
 ZONE, HOLE = (37, 2101), (1000, 1010)
 PHASE = 500  # random operations in which memory fills, and then empties
 BUSY, QUIET = 0.8, 0.2  # the part of the operations that allocate
-LIMIT_S = 10  # of processor time
-STOPPED = ("it printed", "it did nothing", "it filled", "it took")  # sentences of tidemark.grade.build.supervise
 
 
 @dataclass(frozen=True)
@@ -51,14 +49,6 @@ class Operation:
 
     def __str__(self) -> str:
         return f"{self.what} {self.number}"
-
-
-class Wrong(Exception):
-    """The allocator broke a rule; the text says which."""
-
-    def __init__(self, text: str, outcome: Outcome = Outcome.WRONG) -> None:
-        super().__init__(text)
-        self.outcome = outcome
 
 
 def block(pfn: int, order: int) -> str:
@@ -258,20 +248,6 @@ def in_words(operation: Operation) -> str:
     return f"operation {operation.place}, {names[operation.what]} {operation.number}{more}"
 
 
-def crash(run: HostRun) -> Verdict:
-    """The verdict on a program that ended before its operations were done."""
-    lines = run.err.splitlines()
-    if run.status in (-signal.SIGKILL, -signal.SIGXCPU):
-        last = lines[-1] if lines else ""
-        late = f"it had not answered after {LIMIT_S} s of processor time"
-        return wrong(last if last.startswith(STOPPED) else late, Outcome.HUNG)
-    first = next((k for k, line in enumerate(lines) if "ERROR:" in line or "runtime error:" in line), None)
-    if first is None:
-        return wrong(f"the program ended by itself (status {run.status})\n{tail(run.err)}", Outcome.PANICKED)
-    where = [line for line in lines[first + 1 :] if line.lstrip().startswith("#") and "kernel/mm/" in line][:3]
-    return wrong("the sanitizer stopped it:\n" + tail("\n".join([lines[first], *where])), Outcome.PANICKED)
-
-
 def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
     """Compare the transcript with the model, line by line."""
     (first, end), hole, strict = options(test)
@@ -279,39 +255,21 @@ def follow(test: Test, operations: list[Operation], run: HostRun) -> Verdict:
     for pfn in range(first, end):
         if not hole[0] <= pfn < hole[1]:
             frames.give(pfn, 0)
-    lines = run.out.split("\n")[:-1]  # complete lines
-    said = "after the zone's frames were freed, one by one"
-    try:
-        if not lines:
-            return crash(run)
-        if lines[0].startswith("panic"):
-            raise Wrong(lines[0], Outcome.PANICKED)
-        check_counts(frames, lines[0].split()[1:], strict)
-        for operation, line in zip(operations, lines[1:]):
-            said = in_words(operation)
-            check(frames, hole, operation, line.split(), strict)
-    except Wrong as error:
-        return wrong(f"{said}: {error}", error.outcome)
-    except (ValueError, LookupError):  # half a line before a panic, or a line that is not the driver's
-        panic = re.search("panic.*", run.out)
-        if panic:
-            return wrong(f"{said}: {panic[0]}", Outcome.PANICKED)
-        verdict = crash(run)
-        return wrong(f"{said}: {verdict.message}", verdict.outcome)
-    if len(lines) <= len(operations) or run.status:
-        verdict = crash(run)
-        return wrong(f"{in_words(operations[: len(lines)][-1])}: {verdict.message}", verdict.outcome)
-    return right(f"{len(operations)} operations")
+    return driven.follow(
+        run,
+        lambda line: check_counts(frames, line.split()[1:], strict),
+        [(operation, in_words(operation)) for operation in operations],
+        lambda operation, line: check(frames, hole, operation, line.split(), strict),
+        lambda run: driven.crash(run, "kernel/mm/", LIMIT_S),
+        "after the zone's frames were freed, one by one",
+    )
 
 
 def perform(test: Test, machine: Machine, operations: list[Operation]) -> Verdict:
     """Run the driver, and compare its output with the model."""
     zone, hole, _ = options(test)
-    word = secrets.token_hex(16)  # the first word of the driver's own lines
-    text = f"{word} z {zone[0]} {zone[1]} {hole[0]} {hole[1]}\n" + "".join(f"{operation}\n" for operation in operations)
-    run = machine.run_on_host(DRIVER, stdin=text.encode(), limit_s=LIMIT_S)
-    lines = [line.removeprefix(f"{word} ") for line in run.out.splitlines(True) if line.startswith(f"{word} ")]
-    return follow(test, operations, replace(run, out="".join(lines)))
+    begin = f"z {zone[0]} {zone[1]} {hole[0]} {hole[1]}"
+    return follow(test, operations, driven.perform(machine, DRIVER, begin, operations, LIMIT_S))
 
 
 def needs(test: Test) -> tuple[str, ...]:
