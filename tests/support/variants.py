@@ -112,6 +112,23 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
             "\trb_insert_color(&se->node, &rq->tree);\n\trq->leftmost = rb_first(&rq->tree);\n",
         ),
     ),
+    "fair_least_at_each_change": (
+        (
+            "\tse->slice_start = se->sum_exec;\n\trq->curr = se;\n",
+            "\tse->slice_start = se->sum_exec;\n\trq->curr = se;\n\tupdate_min_vruntime(rq);\n",
+        ),
+        (
+            "\trq->load += se->weight;\n\ttree_insert(rq, se);\n",
+            "\trq->load += se->weight;\n\ttree_insert(rq, se);\n\tupdate_min_vruntime(rq);\n",
+        ),
+    ),
+    "fair_least_at_charges": (("\trq->curr = NULL;\n\tupdate_min_vruntime(rq);\n", "\trq->curr = NULL;\n"),),
+    "fair_yields_by_a_slice": (
+        (
+            "\t\trq->curr->vruntime = entity(last)->vruntime;\n",
+            "\t\trq->curr->vruntime = entity(last)->vruntime + sched_min_granularity_ns;\n",
+        ),
+    ),
     "useonce_larger_batches": (("#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 64"),),
     "useonce_smaller_batches": (("#define ACTIVE_BATCH 32", "#define ACTIVE_BATCH 16"),),
     "useonce_looks_then_asks": (
