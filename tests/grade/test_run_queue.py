@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from grading import solution, starter
 from soak import soak_but
@@ -141,6 +143,16 @@ def test_least_may_follow_at_once_or_at_the_next_charge() -> None:
         run_queue.check_least(before, state(18, 1, [0], [20, 15]), charged=False)
     with pytest.raises(Wrong, match="falls by 1"):
         run_queue.check_least(before, state(9, 1, [0], [20, 15]), charged=False)
+
+
+def test_tick_is_judged_whatever_the_counts_say() -> None:
+    model = run_queue.Model({0: 1024, 1: 1024})
+    now = replace(state(10, 0, [1], [10, 10]), nr=0, load=0, ran=[3_100_000, 0])
+    run_queue.check_tick(model, now, says=True)
+    with pytest.raises(Wrong, match="returns false, although curr has run for 3,100,000 ns, its slice is 3,000,000"):
+        run_queue.check_tick(model, now, says=False)
+    with pytest.raises(Wrong, match="load is 0; it must be 2048"):
+        run_queue.check_counts(model, replace(now, nr=2))
 
 
 def test_vruntimes_are_compared_by_difference() -> None:

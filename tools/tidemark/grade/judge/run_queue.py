@@ -184,7 +184,8 @@ def check_tick(model: Model, now: State, says: bool) -> None:
     if not now.tree:
         return check_question(says, False, True, what, "there is no other entity")
     own = model.weights[now.curr]
-    span, ran = fair_slice(now.nr, now.load, own), now.ran[now.curr]
+    weights = [model.weights[entity] for entity in now.runnable()]  # the student's counts may be wrong
+    span, ran = fair_slice(len(weights), sum(weights), own), now.ran[now.curr]
     lead = after(now.vruntimes[now.curr], now.vruntimes[now.tree[0]])
     leads = sorted((span, span * NICE_0 / own))
     used, long = ran > span + slack(span), ran >= GRANULARITY

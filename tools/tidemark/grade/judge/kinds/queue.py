@@ -164,9 +164,9 @@ def strings_of(test: Test) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def perform(test: Test, machine: Machine, string: str) -> Verdict:
+def perform(test: Test, machine: Machine, operations: Sequence[Operation]) -> Verdict:
     """Run the driver, and compare its output with the rules."""
-    operations, model = list(written(string)), Model()
+    model = Model()
 
     def begun(line: str) -> None:
         model.state = State(**json.loads(line.split(" ", 2)[2]))
@@ -190,15 +190,15 @@ def needs(test: Test) -> tuple[str, ...]:
 
 def judge(test: Test, machine: Machine) -> Verdict:
     """All strings of the test; the first that goes wrong decides."""
-    strings = strings_of(test)
+    strings = {string: list(written(string)) for string in strings_of(test)}  # reports a mistake in lab.toml first
     made = machine.build_results[DRIVER]
     if made.status:
         return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
     if offences := object_rules.host_offences(machine.tree, machine.lab, OBJECT):
         return wrong("\n".join(offences), Outcome.BROKE_RULE)
-    for string in strings:
-        verdict = perform(test, machine, string)
+    for string, operations in strings.items():
+        verdict = perform(test, machine, operations)
         if verdict.outcome is not Outcome.RIGHT:
             begin = f"{string[:60]}{' ...' if len(string) > 60 else ''}: " if len(strings) > 1 else ""
             return wrong(begin + verdict.message, verdict.outcome)
-    return right(f"{sum(len(list(written(string))) for string in strings)} operations")
+    return right(f"{sum(map(len, strings.values()))} operations")
