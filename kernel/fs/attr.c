@@ -1,6 +1,7 @@
 /* File metadata read and changed by programs: mode, owner, times, size. */
 #include "internal.h"
 
+#include "fs/gate.h"
 #include "mm/mm.h"
 
 void inode_settle_times(struct inode *inode)
@@ -117,6 +118,25 @@ bool inode_runs(const struct inode *inode)
 	return false;
 }
 
+/* Changes the size. The caller holds inode->lock. */
+static int truncate_locked(struct inode *inode, u64 size)
+{
+	int err;
+
+	if (size < inode->size) {
+		inode->size = size; /* from now on no fault brings in pages beyond */
+		cache_truncate(inode, size);
+	} else {
+		cache_clear_tail(inode); /* bytes that a mapping has written beyond the old end */
+	}
+	err = inode->ops->truncate(inode, size);
+	if (!err) {
+		inode->size = size;
+		inode_touch(inode);
+	}
+	return err;
+}
+
 int vfs_truncate(struct inode *inode, u64 size)
 {
 	int err;
@@ -135,17 +155,9 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EFBIG;
 	inode_count_writers(inode, 1);
 	mutex_lock(&inode->lock);
-	if (size < inode->size) {
-		inode->size = size; /* from now on no fault brings in pages beyond */
-		cache_truncate(inode, size);
-	} else {
-		cache_clear_tail(inode); /* bytes that a mapping has written beyond the old end */
-	}
-	err = inode->ops->truncate(inode, size);
-	if (!err) {
-		inode->size = size;
-		inode_touch(inode);
-	}
+	log_begin(inode->sb);
+	err = truncate_locked(inode, size);
+	log_end(inode->sb, err);
 	mutex_unlock(&inode->lock);
 	inode_count_writers(inode, -1);
 	return err;

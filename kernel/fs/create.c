@@ -7,6 +7,7 @@
  */
 #include "internal.h"
 
+#include "fs/gate.h"
 #include "mm/slab.h"
 #include "sched/current.h"
 
@@ -56,6 +57,26 @@ static void take_owner(struct inode *inode)
 	inode_changed(inode);
 }
 
+/* Creates a name in the locked directory. d: for its cached name. */
+static int create_locked(struct walk *w, u32 mode, u32 rdev, const char *target, struct dentry *d,
+			 struct inode **made)
+{
+	struct inode *dir = w->dir;
+	int err = check_free(w);
+
+	if (!err)
+		err = super_begin_change(dir->sb);
+	if (err)
+		return err;
+	err = dir->ops->create(dir, &w->last, mode, rdev, target, made);
+	if (!err) {
+		take_owner(*made);
+		name_set(dir, d, *made);
+	}
+	super_end_change(dir->sb);
+	return err;
+}
+
 int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct inode **inode)
 {
 	struct inode *dir = w->dir, *made;
@@ -67,25 +88,36 @@ int walk_create(struct walk *w, u32 mode, u32 rdev, const char *target, struct i
 	d = dentry_new(&w->last);
 	if (!d)
 		return -ENOMEM;
-	mutex_lock(&dir->lock);
-	err = check_free(w);
-	if (!err)
-		err = super_begin_change(dir->sb);
-	if (!err) {
-		err = dir->ops->create(dir, &w->last, mode, rdev, target, &made);
-		if (!err) {
-			take_owner(made);
-			name_set(dir, d, made);
-		}
-		super_end_change(dir->sb);
-	}
-	mutex_unlock(&dir->lock);
+	do {
+		log_begin(dir->sb);
+		mutex_lock(&dir->lock);
+		err = create_locked(w, mode, rdev, target, d, &made);
+		mutex_unlock(&dir->lock);
+	} while (log_end(dir->sb, err));
 	if (err)
 		kfree(d);
 	else if (inode)
 		*inode = made;
 	else
 		inode_put(made);
+	return err;
+}
+
+static int link_locked(struct walk *w, struct dentry *d, struct inode *inode)
+{
+	struct inode *dir = w->dir;
+	int err = check_free(w);
+
+	if (!err)
+		err = super_begin_change(dir->sb);
+	if (err)
+		return err;
+	err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
+	if (!err) {
+		name_set(dir, d, inode);
+		inode_changed(inode);
+	}
+	super_end_change(dir->sb);
 	return err;
 }
 
@@ -104,19 +136,12 @@ int walk_link(struct walk *w, struct inode *inode)
 	d = dentry_new(&w->last);
 	if (!d)
 		return -ENOMEM;
-	mutex_lock(&dir->lock);
-	err = check_free(w);
-	if (!err)
-		err = super_begin_change(dir->sb);
-	if (!err) {
-		err = dir->ops->link ? dir->ops->link(dir, &w->last, inode) : -EPERM;
-		if (!err) {
-			name_set(dir, d, inode);
-			inode_changed(inode);
-		}
-		super_end_change(dir->sb);
-	}
-	mutex_unlock(&dir->lock);
+	do {
+		log_begin(dir->sb);
+		mutex_lock(&dir->lock);
+		err = link_locked(w, d, inode);
+		mutex_unlock(&dir->lock);
+	} while (log_end(dir->sb, err));
 	if (err)
 		kfree(d);
 	return err;

@@ -7,6 +7,7 @@
  */
 #include "internal.h"
 
+#include "fs/gate.h"
 #include "mm/slab.h"
 #include "sched/current.h"
 
@@ -143,29 +144,39 @@ static int may_remove(const struct walk *w, const struct inode *inode, bool by_r
 	return inode->mounted ? -EBUSY : 0;
 }
 
-static int remove_path(const char *path, bool by_rmdir)
+static int remove_walked(struct walk *w, bool by_rmdir)
 {
 	struct dentry *entry = NULL;
 	struct inode *inode;
-	struct walk w;
-	int err = walk_parent(path, &w), dots = -EISDIR;
+	int err, dots = -EISDIR;
 
-	if (err)
-		return err;
 	if (by_rmdir)
-		dots = !w.last.len ? -EBUSY : path_is_dot(&w.last) ? -EINVAL : -ENOTEMPTY;
-	mutex_lock(&w.dir->lock);
-	err = find_entry(&w, dots, &inode, &entry);
+		dots = !w->last.len ? -EBUSY : path_is_dot(&w->last) ? -EINVAL : -ENOTEMPTY;
+	mutex_lock(&w->dir->lock);
+	err = find_entry(w, dots, &inode, &entry);
 	if (err) {
 		inode = NULL;
 	} else {
-		err = may_remove(&w, inode, by_rmdir);
+		err = may_remove(w, inode, by_rmdir);
 		if (!err)
-			err = unlink_locked(&w, inode, entry);
+			err = unlink_locked(w, inode, entry);
 	}
-	mutex_unlock(&w.dir->lock);
+	mutex_unlock(&w->dir->lock);
 	if (inode)
 		inode_put(inode); /* dropping the last reference frees, and may sleep */
+	return err;
+}
+
+static int remove_path(const char *path, bool by_rmdir)
+{
+	struct walk w;
+	int err = walk_parent(path, &w);
+
+	if (err)
+		return err;
+	log_begin(w.dir->sb);
+	err = remove_walked(&w, by_rmdir);
+	log_end(w.dir->sb, err);
 	walk_end(&w);
 	return err;
 }
@@ -329,7 +340,10 @@ int vfs_rename(const struct path_at *from, const struct path_at *to, u32 flags)
 		return err;
 	err = walk_parent_at(to, &wt);
 	if (!err) {
-		err = rename_walked(&wf, &wt, flags);
+		do {
+			log_begin(wt.dir->sb);
+			err = rename_walked(&wf, &wt, flags);
+		} while (log_end(wt.dir->sb, err));
 		walk_end(&wt);
 	}
 	walk_end(&wf);

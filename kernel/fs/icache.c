@@ -19,6 +19,7 @@
  */
 #include "internal.h"
 
+#include "fs/gate.h"
 #include "lib/assert.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -157,6 +158,18 @@ static void mark_clean(struct inode *inode)
 	list_del(&inode->dirty);
 }
 
+/* Freeing an inode on the device is a change; freeing it in memory is not, and must not sleep. */
+static void evict_stored(struct inode *inode)
+{
+	struct super_block *sb = inode->sb;
+
+	if (!inode->nlink)
+		log_begin(sb);
+	sb->ops->evict_inode(inode);
+	if (!inode->nlink)
+		log_end(sb, 0);
+}
+
 void inode_evict(struct inode *inode)
 {
 	mark_clean(inode);
@@ -165,7 +178,7 @@ void inode_evict(struct inode *inode)
 		unhash(inode);
 	cache_drop(inode);
 	if (!(inode->state & INODE_BAD) && inode->sb->ops->evict_inode)
-		inode->sb->ops->evict_inode(inode);
+		evict_stored(inode);
 	inode_release(inode);
 }
 
@@ -273,6 +286,17 @@ static int write_inode(struct inode *inode)
 		err = inode->sb->ops->write_inode(inode);
 	if (err)
 		inode_mark_dirty(inode);
+	return err;
+}
+
+int inode_write_first(struct super_block *sb)
+{
+	struct inode *inode = list_first_entry(&sb->dirty, struct inode, dirty);
+	int err;
+
+	inode_grab(inode);
+	err = write_inode(inode);
+	inode_put(inode);
 	return err;
 }
 

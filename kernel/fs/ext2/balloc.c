@@ -91,13 +91,13 @@ static int new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 
 
 int ext2_new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *first)
 {
-	int err = ext2_flush_kept(fs);
+	int err = ext2_before_taking(fs);
 
 	if (!err)
 		err = new_blocks(fs, goal, alone, count, first);
 	if (err != -ENOSPC)
 		return err;
-	err = ext2_give_kept(fs);
+	err = ext2_nothing_free(fs);
 	return err ? err : new_blocks(fs, goal, alone, count, first);
 }
 

@@ -31,7 +31,22 @@ struct ext2_fs {
 	bool not_kept;    /* out of memory for a copy */
 	u32 table_window; /* inode.c: pages of a table last read together */
 	bool touched;  /* the superblock's times are to be updated */
+	struct ext2_log *log; /* mounted with redo; in use while sb->log is set */
 	struct mutex lock; /* bitmaps, counts, and every file's tree of blocks */
+};
+
+#define EXT2_LOG_BLOCKS 256u
+
+/* A log (log.c): blocks of a file, and memory for their contents. */
+struct ext2_log {
+	struct ext2_fs *fs;
+	struct list_head node;
+	u32 ino; /* the file */
+	u32 nr;  /* of its blocks */
+	u32 block[EXT2_LOG_BLOCKS];
+	char *memory[EXT2_LOG_BLOCKS]; /* page by page */
+	bool failed;      /* a commit has failed: there will be no other one */
+	u32 sequence, at; /* for redo.c; initially 0 */
 };
 
 /* inode.private */
@@ -61,6 +76,12 @@ static inline struct ext2_group *ext2_group(const struct ext2_fs *fs, u32 group)
 static inline u32 ext2_kind(const struct inode *inode)
 {
 	return inode->mode & S_IFMT;
+}
+
+/* With a log, a system call is atomic, and asks for no flush in its middle. */
+static inline bool ext2_is_logged(const struct super_block *sb)
+{
+	return sb->log;
 }
 
 /* super.c */
@@ -130,6 +151,50 @@ int ext2_give_kept(struct ext2_fs *fs);
 /* Call before the file system's private part is freed. */
 void ext2_kept_drop(struct ext2_fs *fs);
 
+/* log.c: for redo.c. */
+/* Returns the memory of block i of the log. */
+void *ext2_log_block(const struct ext2_fs *fs, u32 i);
+/* Move nr blocks of the log, from number `first` on, between their memory and the disk. Return 0 or -EIO. May
+ * sleep. */
+int ext2_log_write(struct ext2_fs *fs, u32 first, u32 nr);
+int ext2_log_read(struct ext2_fs *fs, u32 first, u32 nr);
+/* Writes all dirty metadata to their home positions and waits; no flush. Returns 0 or -EIO. May sleep. */
+int ext2_write_home(struct ext2_fs *fs);
+
+/* Call before an allocation, and if nothing is free for it. Return 0 to try again, -ENOSPC or -EIO. With a
+ * log, what must not be reused yet is free after a commit, when the call is tried again. */
+static inline int ext2_before_taking(struct ext2_fs *fs)
+{
+	if (ext2_is_logged(fs->sb))
+		return fs->not_kept ? -ENOSPC : 0;
+	return ext2_flush_kept(fs);
+}
+
+static inline int ext2_nothing_free(struct ext2_fs *fs)
+{
+	return ext2_is_logged(fs->sb) ? -ENOSPC : ext2_give_kept(fs);
+}
+
+/* log.c: for the rest of ext2. Functions that return int return 0 or -errno, and may sleep. */
+int ext2_log_alloc(struct ext2_fs *fs);
+/* Finds the log's file and replays it. Returns as ext2_redo_replay. */
+int ext2_log_open(struct ext2_fs *fs);
+/* Use the log from now on, or no longer. */
+void ext2_log_start(struct ext2_fs *fs);
+void ext2_log_stop(struct ext2_fs *fs);
+int ext2_log_commit(struct ext2_fs *fs);
+void ext2_log_free(struct ext2_fs *fs);
+
+/* redo.c: the log's contents. Functions that return int return 0 or -EIO, and may sleep. */
+/* Returns the number of blocks that a transaction can have. */
+u32 ext2_redo_capacity(const struct ext2_fs *fs);
+/* Makes all dirty blocks of metadata durable together; they are not more than the capacity, and may be none. All
+ * data that were written before are durable then, too. No block changes meanwhile. */
+int ext2_redo_commit(struct ext2_fs *fs);
+/* Called at mount, before anything is changed: completes what the log holds of the last mount. Returns 1 if that mount
+ * used the log, so that the disk is consistent now; 0 if it did not; -EIO. */
+int ext2_redo_replay(struct ext2_fs *fs);
+
 /* balloc.c and ialloc.c: may sleep. Caller holds fs->lock. */
 /* Allocates up to *count consecutive blocks, at goal or near it. Returns 0, -ENOSPC or -EIO. alone:
  * there are no preceding blocks that they should be next to. */
@@ -150,6 +215,8 @@ int ext2_cut(struct inode *inode, u64 size);
 /* inode.c */
 /* Stores the inode with a reference. Returns 0, -EIO or -ENOMEM. */
 int ext2_iget(struct super_block *sb, u32 ino, struct inode **inode);
+/* Gives up an inode that is not in use otherwise, and its reference; the next ext2_iget reads it again. */
+void ext2_inode_drop(struct inode *inode);
 /* Creates an inode without a name. Call inode_ready or inode_put next. Returns 0, -ENOSPC, -EIO or
  * -ENOMEM. */
 int ext2_inode_create(struct inode *dir, u32 mode, u32 rdev, struct inode **inode);

@@ -71,13 +71,13 @@ static int new_inode(struct inode *dir, bool is_dir, u32 *ino)
 int ext2_new_inode(struct inode *dir, bool is_dir, u32 *ino)
 {
 	struct ext2_fs *fs = ext2_fs(dir->sb);
-	int err = ext2_flush_kept(fs);
+	int err = ext2_before_taking(fs);
 
 	if (!err)
 		err = new_inode(dir, is_dir, ino);
 	if (err != -ENOSPC)
 		return err;
-	err = ext2_give_kept(fs);
+	err = ext2_nothing_free(fs);
 	return err ? err : new_inode(dir, is_dir, ino);
 }
 

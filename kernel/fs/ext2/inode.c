@@ -157,11 +157,12 @@ static int read_record(struct inode *inode)
 	if (why)
 		return ext2_error(inode->sb, "inode %u %s", inode->ino, why);
 	set_operations(inode);
+	if (ext2_fs(inode->sb)->log && ext2_fs(inode->sb)->log->ino == inode->ino)
+		inode->state |= INODE_SWAP;
 	return 0;
 }
 
-/* Gives up an inode that cannot be read, and frees its private part. */
-static void bad(struct inode *inode)
+void ext2_inode_drop(struct inode *inode)
 {
 	kfree(inode->private);
 	inode->private = NULL;
@@ -187,7 +188,7 @@ int ext2_iget(struct super_block *sb, u32 ino, struct inode **inode)
 	}
 	err = read_record(*inode);
 	if (err)
-		bad(*inode);
+		ext2_inode_drop(*inode);
 	else
 		inode_ready(*inode);
 	return err;
@@ -301,7 +302,7 @@ int ext2_inode_create(struct inode *dir, u32 mode, u32 rdev, struct inode **inod
 		err = fill_new(*inode, mode, rdev);
 		if (!err)
 			return 0;
-		bad(*inode);
+		ext2_inode_drop(*inode);
 	}
 	mutex_lock(&fs->lock);
 	ext2_free_inode(fs, ino, is_dir);

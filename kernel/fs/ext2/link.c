@@ -86,7 +86,7 @@ int ext2_unlink(struct inode *dir, const struct path_name *name, struct inode *i
 
 	if (ext2_kind(inode) == S_IFDIR)
 		return unlink_dir(dir, name, inode);
-	err = ext2_before_unname(inode);
+	err = ext2_is_logged(inode->sb) ? 0 : ext2_before_unname(inode);
 	if (!err)
 		err = name_remove(dir, name, inode);
 	if (!err)
@@ -162,12 +162,13 @@ static void change_parent(struct renaming *r, struct inode *from, struct inode *
 /* Removes the old name once the new one is safe on the disk. If that fails, undoes everything. */
 static int move(struct renaming *r)
 {
-	int err;
+	int err = 0;
 
 	if (r->replaced)
 		ext2_point(r->to, &r->new, r->inode);
 	change_parent(r, r->from, r->to);
-	err = ext2_before_move(r->from->sb, r->new.sector, ext2_removal_sector(&r->old));
+	if (!ext2_is_logged(r->from->sb))
+		err = ext2_before_move(r->from->sb, r->new.sector, ext2_removal_sector(&r->old));
 	if (!err) {
 		ext2_remove(r->from, &r->old);
 		return 0;

@@ -268,7 +268,7 @@ static int grow(struct inode *inode, struct way *way, u32 max, struct extent *ex
 	if (err)
 		return err;
 	err = fill_addresses(inode, way, &new);
-	if (!err && new.nr)
+	if (!err && new.nr && !ext2_is_logged(inode->sb))
 		err = ext2_before_addresses(inode);
 	if (err) {
 		give_back(fs, &new);

@@ -55,6 +55,9 @@
  * that a write has allocated in a hole. Without a preceding fsync, a rename may yield a new file
  * without its content.
  *
+ * Mounted with -o redo, each call is atomic instead (log.c): after a power cut and the next mount, e2fsck
+ * has nothing to repair, except for files that were unlinked while open.
+ *
  * No data from the disk are trusted: each number is checked before it is used (layout.c at mount,
  * then ext2_block_ok, ext2_iget, dir.c). A program may write to the device while it is mounted, so
  * anything read from a block again after a sleep is checked again. An inconsistency is EIO for the
@@ -69,6 +72,8 @@
 #include "arch/time.h"
 #include "drivers/block.h"
 #include "fs/fs_type.h"
+#include "fs/gate.h"
+#include "lib/assert.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/slab.h"
@@ -129,6 +134,7 @@ void ext2_group_dirty(struct ext2_fs *fs, u32 group)
 	g->free_blocks = fs->groups[group].free_blocks;
 	g->free_inodes = fs->groups[group].free_inodes;
 	g->used_dirs = fs->groups[group].used_dirs;
+	ASSERT(!ext2_is_logged(fs->sb) || gate_is_mine());
 	buf_dirty(block);
 	ext2_super_dirty(fs);
 	fs->touched = true;
@@ -165,31 +171,46 @@ static int ext2_statfs(struct super_block *sb, struct kstatfs *st)
 	return 0;
 }
 
-static void release(struct ext2_fs *fs)
+/* Undoes read_blocks, also if that has failed. */
+static void release_blocks(struct ext2_fs *fs)
 {
 	for (u32 i = 0; fs->desc && i < fs->nr_desc; i++)
 		if (fs->desc[i].data)
 			buf_put(&fs->desc[i]);
 	kfree(fs->desc);
 	vfree(fs->groups);
-	ext2_kept_drop(fs);
 	if (fs->super.data)
 		buf_put(&fs->super);
+	fs->desc = NULL;
+	fs->groups = NULL;
+	fs->super.data = NULL;
+}
+
+static void release(struct ext2_fs *fs)
+{
+	release_blocks(fs);
+	ext2_kept_drop(fs);
+	ext2_log_free(fs);
 	fs->sb->private = NULL;
 	kfree(fs);
 }
 
-/* Writes the superblock alone, after everything else. */
-static void write_state(struct ext2_fs *fs, u32 state)
+static int flush(struct super_block *sb)
+{
+	return ext2_is_logged(sb) ? ext2_log_commit(ext2_fs(sb)) : ext2_flush(sb);
+}
+
+/* Writes the superblock alone, after everything else. Returns 0 or -EIO. */
+static int write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
 
-	if (ext2_flush(sb) || sb->bdev->nr_lost)
+	if (flush(sb) || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
 	fs->es.state = state;
 	fs->es.wtime = ext2_now();
 	ext2_super_dirty(fs);
-	ext2_flush(sb);
+	return flush(sb);
 }
 
 static void mark_unused(struct ext2_fs *fs)
@@ -198,8 +219,8 @@ static void mark_unused(struct ext2_fs *fs)
 		write_state(fs, (fs->state & EXT2_VALID) | (fs->es.state & EXT2_ERROR));
 }
 
-/* Marks the disk as in use. */
-static void mark_used(struct ext2_fs *fs)
+/* Marks the disk as in use, and then uses the log. Returns 0, or -EIO if the log cannot be used. */
+static int mark_used(struct ext2_fs *fs)
 {
 	fs->state = fs->es.state;
 	if (!(fs->state & EXT2_VALID) || fs->state & EXT2_ERROR)
@@ -207,7 +228,11 @@ static void mark_used(struct ext2_fs *fs)
 		       fs->state & EXT2_ERROR ? "errors were found on it" : "was not unmounted");
 	fs->es.mnt_count++;
 	fs->es.mtime = ext2_now();
-	write_state(fs, fs->state & ~EXT2_VALID);
+	if (write_state(fs, fs->state & ~EXT2_VALID) && fs->log)
+		return -EIO;
+	if (fs->log)
+		ext2_log_start(fs);
+	return 0;
 }
 
 static int ext2_remount(struct super_block *sb, bool read_only)
@@ -216,17 +241,18 @@ static int ext2_remount(struct super_block *sb, bool read_only)
 
 	if (read_only) {
 		mark_unused(fs);
+		ext2_log_stop(fs);
 		return 0;
 	}
-	if (sb->bdev->read_only || !ext2_may_write(fs))
+	if (sb->bdev->read_only || !ext2_may_write(fs) || (fs->log && fs->log->failed))
 		return -EROFS;
-	mark_used(fs);
-	return 0;
+	return mark_used(fs);
 }
 
 static void ext2_put_super(struct super_block *sb)
 {
 	mark_unused(ext2_fs(sb));
+	ext2_log_stop(ext2_fs(sb));
 	release(ext2_fs(sb));
 }
 
@@ -234,7 +260,7 @@ static const struct super_operations super_ops = {
 	.write_inode = ext2_write_inode,
 	.evict_inode = ext2_evict_inode,
 	.sync = ext2_sync,
-	.flush = ext2_flush,
+	.flush = flush,
 	.statfs = ext2_statfs,
 	.put_super = ext2_put_super,
 	.remount = ext2_remount,
@@ -307,7 +333,7 @@ static int read_groups(struct ext2_fs *fs)
 	return 0;
 }
 
-static int mount_fs(struct ext2_fs *fs)
+static int read_blocks(struct ext2_fs *fs)
 {
 	int err = read_super(fs);
 
@@ -316,9 +342,37 @@ static int mount_fs(struct ext2_fs *fs)
 	if (err)
 		return err;
 	fs->sb->max_size = MIN(ext2_max_size(fs), CACHE_MAX_SIZE);
-	err = ext2_iget(fs->sb, EXT2_ROOT_INO, &fs->sb->root);
-	if (!err && !fs->sb->read_only)
-		mark_used(fs);
+	return ext2_iget(fs->sb, EXT2_ROOT_INO, &fs->sb->root);
+}
+
+/* Replays the log, and reads everything again. Until then the disk may be inconsistent, so nothing may mark it. */
+static int replay(struct ext2_fs *fs)
+{
+	bool read_only = fs->sb->read_only;
+	int found, err;
+
+	fs->sb->read_only = true;
+	found = ext2_log_open(fs);
+	fs->sb->read_only = read_only;
+	ext2_inode_drop(fs->sb->root);
+	release_blocks(fs);
+	err = found < 0 ? found : read_blocks(fs);
+	if (!err && found)
+		fs->es.state |= EXT2_VALID;
+	return err;
+}
+
+static int mount_fs(struct ext2_fs *fs)
+{
+	int err = read_blocks(fs);
+
+	if (!err && fs->log)
+		err = replay(fs);
+	if (!err && !fs->sb->read_only) {
+		err = mark_used(fs);
+		if (err)
+			ext2_inode_drop(fs->sb->root);
+	}
 	return err;
 }
 
@@ -326,8 +380,9 @@ static int ext2_mount(struct super_block *sb, const char *options)
 {
 	struct ext2_fs *fs;
 	int err;
+	bool redo = options && !strcmp(options, "redo");
 
-	if (options && *options) {
+	if (options && *options && !redo) {
 		printk("ext2: %s: unknown options: %s\n", sb->bdev->name, options);
 		return -EINVAL;
 	}
@@ -339,7 +394,9 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	sb->ops = &super_ops;
 	mutex_init(&fs->lock);
 	INIT_LIST_HEAD(&fs->kept);
-	err = mount_fs(fs);
+	err = redo ? ext2_log_alloc(fs) : 0;
+	if (!err)
+		err = mount_fs(fs);
 	if (err)
 		release(fs);
 	return err;

@@ -125,7 +125,7 @@ enum inode_state {
 	INODE_DIRTY = 8, /* write_inode is due */
 	INODE_READ_DUE = 16, /* the next read counts as an access (relatime) */
 	INODE_GOING = 32, /* being evicted: must not be used any more */
-	INODE_SWAP = 64, /* holds a swap area: neither written nor truncated (-ETXTBSY) */
+	INODE_SWAP = 64, /* holds a swap area or a log: neither written nor truncated (-ETXTBSY) */
 };
 
 struct inode {
@@ -208,6 +208,7 @@ struct fs_type;
 struct super_block {
 	const struct fs_type *type;
 	const struct super_operations *ops;
+	const struct log_operations *log; /* fs/gate.h; NULL: none */
 	struct block_device *bdev; /* NULL: in memory */
 	char source[32]; /* as given to mount */
 	u32 dev, block_size, block_bits;
@@ -360,6 +361,8 @@ void inode_ready(struct inode *inode);
 void inode_bad(struct inode *inode);
 /* Marks the inode dirty: write_inode is due. Never sleeps. */
 void inode_mark_dirty(struct inode *inode);
+/* Writes the dirty inode that has waited longest into its metadata block. Returns 0 or -errno. May sleep. */
+int inode_write_first(struct super_block *sb);
 /* Writes an inode and waits; data: writes its pages first. Returns 0 or the first error. */
 int inode_sync(struct inode *inode, bool data);
 /* Gives an inode of /dev's superblock a name there. Boot only. Panics if the name is taken. */

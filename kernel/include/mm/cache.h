@@ -57,6 +57,7 @@ struct page_cache { /* in struct inode */
 	u32 errors;  /* irq: number of page writes that failed so far */
 	u32 errors_told; /* value of `errors` when fsync last reported an error */
 	bool failing;    /* irq: the last write of a page failed */
+	bool held; /* device: its dirty pages are written by cache_commit only */
 	bool holes_mapped; /* in memory only: entries may map the frame of zeros for a hole */
 };
 
@@ -71,6 +72,9 @@ struct readahead {
 };
 
 enum readahead_advice { READ_NORMAL, READ_RANDOM, READ_SEQUENTIAL };
+
+/* Writes the dirty pages of a device whose cache is held, in the way of the file system on it. Set by its log. */
+extern void (*cache_commit)(struct inode *device);
 
 /* Initializes the cache of a new inode, which is all zero otherwise. */
 static inline void cache_init(struct page_cache *cache)
@@ -140,6 +144,17 @@ void buf_put(struct buf *b);
 void buf_forget(struct super_block *sb, u32 block);
 /* Writes all dirty metadata of a device and waits. Returns 0 or -EIO. May sleep. */
 int buf_sync_all(struct block_device *bdev);
+
+/* For a log (fs/ext2/log.c). */
+/* Stores the first dirty block from `from` on, with a reference. Returns false if there is none. */
+bool buf_next_dirty(struct super_block *sb, u32 from, struct buf *b);
+/* Holds all dirty metadata in memory, or no longer: then buf_sync_all writes them. */
+void buf_hold(struct block_device *bdev, bool hold);
+/* Marks all metadata clean without writing them. Returns the number of dirty pages. */
+u32 buf_lose_all(struct block_device *bdev);
+/* Moves nr blocks, from `block` on, past the cache. memory: from kmalloc, in parts of a page each; the first
+ * block is block number `first` of it. Returns 0 or -EIO. Sleeps. */
+int buf_move(struct super_block *sb, u32 block, u32 nr, char *const *memory, u32 first, bool write);
 
 /* Makes the inode of /dev/NAME the device's own file. */
 void cache_init_device(struct inode *inode, struct block_device *bdev);

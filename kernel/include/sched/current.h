@@ -90,6 +90,7 @@ struct task_struct {
 	struct timer alarm;        /* ITIMER_REAL */
 	u64 alarm_interval_ns;     /* 0: once */
 	u32 max_rss, child_max_rss; /* pages; max_rss is set at exit */
+	u32 nr_changes;            /* of files, begun and not ended; fs/gate.c */
 };
 
 extern struct task_struct *current_task;

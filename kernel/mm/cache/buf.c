@@ -6,6 +6,9 @@
  * memory, so that a block has an address. Each page knows which of its sectors are dirty, and only
  * these are written: next to a block of metadata there may be data of a file, and that file's own
  * cache may hold newer data than this page.
+ *
+ * A file system with a log holds its dirty metadata in memory until it commits them. Then neither the flusher
+ * nor reclaim writes them. The log's own blocks are moved past the cache.
  */
 #include "drivers/block.h"
 #include "internal.h"
@@ -131,4 +134,71 @@ void buf_forget(struct super_block *sb, u32 block)
 int buf_sync_all(struct block_device *bdev)
 {
 	return bdev->inode ? cache_sync(bdev->inode) : 0;
+}
+
+/* For a log. */
+
+bool buf_next_dirty(struct super_block *sb, u32 from, struct buf *b)
+{
+	struct inode *device = sb->bdev->inode;
+	u32 bits = PAGE_SHIFT - sb->block_bits, index = from >> bits;
+	struct page *page;
+
+	for (; (page = radix_next_tagged(&device->cache.pages, &index, RADIX_DIRTY)); index++)
+		for (u32 block = MAX(from, index << bits); block >> bits == index; block++) {
+			describe(sb, block, b);
+			if (!(page->sectors & sectors_of(b)))
+				continue;
+			b->page = page;
+			b->data = (char *)page_address(page) + offset_of(b);
+			page_get(page);
+			return true;
+		}
+	return false;
+}
+
+void buf_hold(struct block_device *bdev, bool hold)
+{
+	bdev->inode->cache.held = hold;
+}
+
+u32 buf_lose_all(struct block_device *bdev)
+{
+	struct page_cache *cache = &bdev->inode->cache;
+	u32 nr = cache->nr_dirty, index = 0;
+	struct page *page;
+
+	while ((page = radix_next_tagged(&cache->pages, &index, RADIX_DIRTY)))
+		cache_clean_sectors(page, ALL_SECTORS);
+	return nr;
+}
+
+/* Stores the piece of memory that begins with block number `at` of it. Returns its number of blocks. */
+static u32 piece_of(const struct super_block *sb, char *const *memory, u32 at, u32 nr,
+		    struct bio_piece *piece)
+{
+	u32 bits = PAGE_SHIFT - sb->block_bits, in_page = at & ((1u << bits) - 1);
+
+	nr = MIN(nr, (1u << bits) - in_page);
+	ASSERT(!((u32)memory[at >> bits] & (PAGE_SIZE - 1)));
+	*piece = (struct bio_piece){ .page = virt_page(memory[at >> bits]),
+				     .offset = in_page << sb->block_bits,
+				     .bytes = nr << sb->block_bits };
+	return nr;
+}
+
+int buf_move(struct super_block *sb, u32 block, u32 nr, char *const *memory, u32 first, bool write)
+{
+	u32 bits = sb->block_bits - SECTOR_SHIFT, done = 0;
+	struct bio_piece piece[BIO_MAX_PIECES];
+	int err = 0;
+
+	while (done < nr && !err) {
+		u32 start = done, n = 0;
+
+		for (; done < nr && n < BIO_MAX_PIECES; n++)
+			done += piece_of(sb, memory, first + done, nr - done, &piece[n]);
+		err = block_move(sb->bdev, (block + start) << bits, write, BIO_META, piece, n);
+	}
+	return err;
 }

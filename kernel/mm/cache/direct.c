@@ -23,6 +23,7 @@
  */
 #include "arch/uaccess.h"
 #include "drivers/block.h"
+#include "fs/gate.h"
 #include "internal.h"
 #include "mm/fault.h"
 #include "mm/mm.h"
@@ -187,11 +188,32 @@ static long step(struct transfer *t)
 	return clear_user(t->user, bytes) ? -EFAULT : (long)bytes;
 }
 
+/* With a log: blocks and size change together. */
+static long step_logged(struct transfer *t)
+{
+	struct inode *inode = t->inode;
+	long done;
+
+	do {
+		log_begin(inode->sb);
+		done = step(t);
+		if (done > 0)
+			inode->size = MAX(inode->size, (u64)t->at + done);
+		inode->ops->truncate(inode, inode->size);
+	} while (log_end(inode->sb, MIN(done, 0l)));
+	return done;
+}
+
+static long one_step(struct transfer *t)
+{
+	return unlikely(t->write && t->inode->sb->log) ? step_logged(t) : step(t);
+}
+
 /* Returns 0, or the error that stopped the transfer; earlier steps remain done. */
 static int go(struct transfer *t)
 {
 	while (t->left) {
-		long done = fatal_signal_pending(current) ? -EINTR : step(t);
+		long done = fatal_signal_pending(current) ? -EINTR : one_step(t);
 
 		if (done <= 0)
 			return done;

@@ -13,6 +13,7 @@
 #define AROUND 16u /* pages on each side of a page that reclaim writes together with it */
 
 u32 cache_nr_dirty, cache_nr_writeback;
+void (*cache_commit)(struct inode *device);
 
 static WAIT_QUEUE(writers_gone);
 
@@ -120,6 +121,8 @@ u32 cache_write_range(struct inode *inode, u32 first, u32 last, u32 max, bool wa
 	int begun = 0;
 	u32 nr = 0;
 
+	if (unlikely(inode->cache.held))
+		return 0;
 	inode->cache.nr_writers++;
 	while (nr < max && (begun >= 0 || (wait && memory_comes(&plan))) &&
 	       (page = radix_next_tagged(&inode->cache.pages, &first, RADIX_DIRTY)) &&
@@ -156,7 +159,9 @@ int cache_sync_range(struct inode *inode, u32 first, u32 last)
 {
 	u32 before = inode->cache.errors;
 
-	if (inode->cache.nr_dirty)
+	if (unlikely(inode->cache.held))
+		cache_commit(inode);
+	else if (inode->cache.nr_dirty)
 		cache_write_range(inode, first, last, ~0u, true);
 	if (inode->cache.nr_writeback)
 		wait_written(inode, first, last);

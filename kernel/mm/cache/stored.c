@@ -7,6 +7,7 @@
  * says how far its data extend, for a task that writes the page back meanwhile.
  */
 #include "arch/uaccess.h"
+#include "fs/gate.h"
 #include "internal.h"
 #include "mm/frames.h"
 
@@ -89,6 +90,46 @@ static int write_old(struct inode *inode, u32 index, u32 off, const char *user, 
 	return err;
 }
 
+static int write_page(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	int err;
+
+	do {
+		if (!cache_find(inode, index) &&
+		    (n == PAGE_SIZE || (u64)index << PAGE_SHIFT >= inode->size))
+			err = write_new(inode, index, off, user, n);
+		else
+			err = write_old(inode, index, off, user, n);
+	} while (err == -EEXIST);
+	return err;
+}
+
+/* Removes what a failed write has left after the end of the file. */
+static void cut_rest(struct inode *inode)
+{
+	cache_clear_tail(inode);
+	if (inode->ops->truncate)
+		inode->ops->truncate(inode, inode->size);
+}
+
+/* With a log: blocks and size change together. */
+static int write_logged(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
+{
+	u64 end = ((u64)index << PAGE_SHIFT) + off + n;
+	int err;
+
+	do {
+		log_begin(inode->sb);
+		err = write_page(inode, index, off, user, n);
+		if (err)
+			cut_rest(inode);
+		else
+			inode->size = MAX(inode->size, end);
+		inode_mark_dirty(inode);
+	} while (log_end(inode->sb, err));
+	return err;
+}
+
 int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 n)
 {
 	int err;
@@ -98,13 +139,8 @@ int stored_write(struct inode *inode, u32 index, u32 off, const char *user, u32 
 	if (writeback_hopeless(&inode->cache))
 		return -EIO;
 	inode->cache.reach = (index << PAGE_SHIFT) + off + n;
-	do {
-		if (!cache_find(inode, index) &&
-		    (n == PAGE_SIZE || (u64)index << PAGE_SHIFT >= inode->size))
-			err = write_new(inode, index, off, user, n);
-		else
-			err = write_old(inode, index, off, user, n);
-	} while (err == -EEXIST);
+	err = unlikely(inode->sb->log) ? write_logged(inode, index, off, user, n)
+				       : write_page(inode, index, off, user, n);
 	if (!err)
 		writeback_throttle(&inode->cache);
 	return err;
@@ -117,7 +153,7 @@ void stored_end(struct inode *inode, int err)
 		return;
 	if (is_shmem(inode))
 		shmem_clear_tail(inode, inode->size);
-	cache_clear_tail(inode);
-	if (inode->ops->truncate)
-		inode->ops->truncate(inode, inode->size);
+	log_begin(inode->sb);
+	cut_rest(inode);
+	log_end(inode->sb, 0);
 }

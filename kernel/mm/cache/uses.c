@@ -2,6 +2,7 @@
  * What the policy learns about a page of a file, and who owns the page: the process that last
  * faulted it in and still maps it. A page that was only read and written is unowned.
  */
+#include "fs/gate.h"
 #include "internal.h"
 #include "mm/mm.h"
 #include "mm/policy_core.h"
@@ -115,7 +116,7 @@ void cache_unmap(struct page *page)
 	rmap_walk(page, empty_entry, page);
 }
 
-static int make_stored_writable(struct inode *inode, struct page *page)
+static int make_locked_writable(struct inode *inode, struct page *page)
 {
 	u64 at = (u64)page->file_index << PAGE_SHIFT;
 	int err;
@@ -128,6 +129,19 @@ static int make_stored_writable(struct inode *inode, struct page *page)
 	if (!err)
 		cache_set_dirty(page, ALL_SECTORS);
 	page_unlock(page);
+	return err;
+}
+
+static int make_stored_writable(struct inode *inode, struct page *page)
+{
+	int err;
+
+	if (inode->state & INODE_SWAP)
+		return -ETXTBSY;
+	do {
+		log_begin(inode->sb);
+		err = make_locked_writable(inode, page);
+	} while (log_end(inode->sb, err));
 	return err;
 }
 

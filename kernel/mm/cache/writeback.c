@@ -152,7 +152,10 @@ static void write_some(struct inode *inode)
 	list_move_tail(&cache->dirty, &dirty_caches);
 	cache->dirtied_ns = clock_ns();
 	irq_restore(flags);
-	cache_write_range(inode, 0, ~0u, BATCH, false);
+	if (unlikely(cache->held))
+		cache_commit(inode);
+	else
+		cache_write_range(inode, 0, ~0u, BATCH, false);
 }
 
 /* Writes each file that is dirty now, once. expired: only files that are old enough. */

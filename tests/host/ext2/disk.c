@@ -32,6 +32,8 @@ static u32 failing, fail_seed; /* one read in this number fails; 0: none */
 static u32 works_for = ~0u; /* number of reads of metadata and flushes before all fail */
 static struct block **blocks; /* by first sector */
 static bool *lost; /* by first sector: changed since it was written, and no longer in memory */
+static bool held; /* dirty blocks of metadata stay in memory */
+void (*cache_commit)(struct inode *device);
 static bool busy; /* all dirty blocks are written whenever memory is allocated */
 
 u32 host_random(u32 *state)
@@ -270,6 +272,10 @@ int buf_sync_all(struct block_device *bdev)
 	u32 nr = bdev->nr_sectors, from = host_random(&state) % nr;
 	bool back = host_random(&state) & 1;
 
+	if (held)
+		return 0;
+	if (host_sb.log && !works())
+		return -EIO;
 	for (u32 n = 0; n < nr; n++) {
 		struct block *block = blocks[(back ? from + nr - n : from + n) % nr];
 
@@ -283,7 +289,7 @@ void disk_flush_some(u32 n, u32 seed)
 {
 	u32 from = host_random(&seed) % disk.nr_sectors;
 
-	for (u32 i = 0; n && i < disk.nr_sectors; i++) {
+	for (u32 i = 0; !held && n && i < disk.nr_sectors; i++) {
 		struct block *block = blocks[(from + i) % disk.nr_sectors];
 
 		if (block && block->dirty && host_random(&seed) & 1) {
@@ -300,4 +306,69 @@ u32 disk_nr_held(void)
 	for (u32 i = 0; i < disk.nr_sectors; i++)
 		held += blocks[i] ? blocks[i]->refs : 0;
 	return held;
+}
+
+/* For a log. */
+
+bool buf_next_dirty(struct super_block *sb, u32 from, struct buf *b)
+{
+	u32 sectors = sb->block_size / SECTOR_SIZE;
+
+	for (u64 at = (u64)from * sectors; at < disk.nr_sectors; at += sectors) {
+		struct block *block = blocks[at];
+
+		if (!block || !block->dirty)
+			continue;
+		block->refs++;
+		*b = (struct buf){ .data = block->data,
+				   .bdev = &disk,
+				   .block = at / sectors,
+				   .size = block->size };
+		return true;
+	}
+	return false;
+}
+
+void buf_hold(struct block_device *bdev, bool hold)
+{
+	(void)bdev;
+	held = hold;
+}
+
+u32 buf_lose_all(struct block_device *bdev)
+{
+	u32 lost = 0;
+
+	for (u32 i = 0; i < bdev->nr_sectors; i++) {
+		if (!blocks[i] || !blocks[i]->dirty)
+			continue;
+		blocks[i]->dirty = false;
+		blocks[i]->forgotten = true;
+		free_if_idle(blocks[i]);
+		lost++;
+	}
+	return lost;
+}
+
+int buf_move(struct super_block *sb, u32 block, u32 nr, char *const *memory, u32 first, bool write)
+{
+	u32 size = sb->block_size, n = PAGE_SIZE / size, sector = block * (size / SECTOR_SIZE);
+	u8 *bytes = malloc(nr * size);
+
+	if (!works()) {
+		free(bytes);
+		return -EIO;
+	}
+	if (!write)
+		disk_read(sector, bytes, nr * size);
+	for (u32 i = 0; i < nr; i++) {
+		char *at = memory[(first + i) / n] + (first + i) % n * size;
+
+		memcpy(write ? (char *)bytes + i * size : at, write ? at : (char *)bytes + i * size,
+		       size);
+	}
+	if (write)
+		disk_write(sector, bytes, nr * size);
+	free(bytes);
+	return 0;
 }

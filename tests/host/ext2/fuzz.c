@@ -14,6 +14,7 @@
 #define SECONDS_EACH 20
 #define DEPTH 6
 
+static const char *options;
 static u32 state, nr_mounted,
 	looks; /* looks: left for one image, so that a large one takes no longer */
 
@@ -156,7 +157,7 @@ static void one(const u8 *bytes, u32 size)
 	looks = 200;
 	if (below(3) == 0)
 		disk_fail(20 + below(200), state);
-	if (!host_mount(below(8) == 0)) {
+	if (!host_mount(below(8) == 0, options)) {
 		nr_mounted++;
 		look_at(host_sb.root, 0);
 		if (!host_sb.read_only) {
@@ -174,9 +175,10 @@ static void one(const u8 *bytes, u32 size)
 	disk_close();
 }
 
-void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count)
+void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count, const char *mount_options)
 {
 	host_quiet = true;
+	options = mount_options;
 	for (u32 i = 0; i < count; i++) {
 		state = (seed + i) * 2654435761u;
 		fprintf(stderr, "\rimage %u ", seed + i); /* the number of the current image */

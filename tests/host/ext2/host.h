@@ -34,7 +34,8 @@ u32 host_random(u32 *state);
 /* inodes.c: inodes in memory, and other functions that ext2 needs from a kernel. */
 extern struct super_block host_sb;
 extern bool host_quiet; /* printk prints nothing */
-int host_mount(bool read_only);
+int host_mount(bool read_only, const char *options);
+void host_starve(u32 bytes); /* from now on kmalloc of `bytes` or more fails; 0: it does not */
 void host_drop_unused(void); /* evicts unused inodes */
 int host_sync(void);
 int host_fsync(struct inode *inode);
@@ -52,6 +53,6 @@ int host_remove(const char *path, bool is_dir);
 int host_rename(const char *from, const char *to);
 
 /* fuzz.c: damages copies of the image, and uses them. Returns after surviving all of them. */
-void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count);
+void host_fuzz(const u8 *bytes, u32 size, u32 seed, u32 count, const char *mount_options);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "arch/time.h"
 #include "fs/fs_type.h"
+#include "fs/gate.h"
 #include "lib/assert.h"
 #include "lib/list.h"
 #include "lib/printf.h"
@@ -41,16 +42,23 @@ int printk(const char *fmt, ...)
 	return n;
 }
 
+static u32 starved = (128 << 10) + 1;
+
+void host_starve(u32 bytes)
+{
+	starved = bytes ? bytes : (128 << 10) + 1;
+}
+
 void *kmalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return size > 128 << 10 ? NULL : malloc(size);
+	return size >= starved ? NULL : malloc(size);
 }
 
 void *kzalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return size > 128 << 10 ? NULL : calloc(1, size);
+	return size >= starved ? NULL : calloc(1, size);
 }
 
 void kfree(const void *p)
@@ -94,13 +102,68 @@ void cond_resched(void)
 {
 }
 
+/* The gate. */
+
+static u32 nr_changes;
+static bool closed;
+
+bool gate_is_mine(void)
+{
+	return nr_changes || closed;
+}
+
+u32 gate_nr_inside(void)
+{
+	return nr_changes != 0;
+}
+
+void gate_enter(void)
+{
+	nr_changes++;
+}
+
+void gate_leave(void)
+{
+	ASSERT(nr_changes);
+	nr_changes--;
+}
+
+void gate_close(void)
+{
+	ASSERT(!gate_is_mine());
+	closed = true;
+}
+
+void gate_open(void)
+{
+	closed = false;
+}
+
 /* Inodes. */
+
+static void mark_clean(struct inode *inode)
+{
+	if (inode->state & INODE_DIRTY)
+		list_del(&inode->dirty);
+	inode->state &= ~(u32)INODE_DIRTY;
+}
+
+static void evict_stored(struct inode *inode)
+{
+	if (!inode->nlink)
+		log_begin(&host_sb);
+	host_sb.ops->evict_inode(inode);
+	if (!inode->nlink)
+		log_end(&host_sb, 0);
+}
 
 static void evict(struct inode *inode)
 {
 	list_del(&inode->on_sb);
+	mark_clean(inode);
+	inode->state |= INODE_GOING;
 	if (!(inode->state & INODE_BAD))
-		host_sb.ops->evict_inode(inode);
+		evict_stored(inode);
 	ASSERT(!inode->private);
 	free(inode);
 }
@@ -140,8 +203,10 @@ void inode_bad(struct inode *inode)
 
 void inode_mark_dirty(struct inode *inode)
 {
-	if (!(inode->state & (INODE_NEW | INODE_BAD)))
-		inode->state |= INODE_DIRTY;
+	if (inode->state & (INODE_NEW | INODE_BAD | INODE_DIRTY | INODE_GOING))
+		return;
+	inode->state |= INODE_DIRTY;
+	list_add_tail(&inode->dirty, &host_sb.dirty);
 }
 
 void inode_set_special(struct inode *inode)
@@ -158,10 +223,20 @@ void inode_free(struct inode *inode)
 
 static int write_back(struct inode *inode)
 {
+	int err;
+
 	if (!(inode->state & INODE_DIRTY))
 		return 0;
-	inode->state &= ~(u32)INODE_DIRTY;
-	return host_sb.ops->write_inode(inode);
+	mark_clean(inode);
+	err = host_sb.ops->write_inode(inode);
+	if (err)
+		inode_mark_dirty(inode);
+	return err;
+}
+
+int inode_write_first(struct super_block *sb)
+{
+	return write_back(list_first_entry(&sb->dirty, struct inode, dirty));
 }
 
 void host_drop_unused(void)
@@ -243,7 +318,7 @@ static long make_blocks(struct inode *inode, u64 pos, size_t n)
 	return n;
 }
 
-long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
+static long write_once(struct file *f, const void *user, size_t n, u64 *pos)
 {
 	struct inode *inode = f->inode;
 	u8 block[4096];
@@ -268,6 +343,31 @@ long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
 	return done ? done : err;
 }
 
+/* With a log, a call for each block, which is tried again if a commit has freed room. */
+static long write_logged(struct file *f, const char *user, size_t n, u64 *pos)
+{
+	size_t done = 0;
+	long result;
+
+	do {
+		u32 len = in_block(f->inode, *pos, n - done);
+
+		do {
+			log_begin(&host_sb);
+			result = write_once(f, user + done, len, pos);
+		} while (log_end(&host_sb, MIN(result, 0l)));
+		done += MAX(result, 0l);
+	} while (result > 0 && done < n);
+	return done ? (long)done : result;
+}
+
+long cache_file_write(struct file *f, const void *user, size_t n, u64 *pos)
+{
+	if (f->inode->state & INODE_SWAP)
+		return -ETXTBSY;
+	return host_sb.log ? write_logged(f, user, n, pos) : write_once(f, user, n, pos);
+}
+
 int host_truncate(struct inode *inode, u64 size)
 {
 	u32 tail = size & ((1u << inode->block_bits) - 1), sector;
@@ -278,6 +378,8 @@ int host_truncate(struct inode *inode, u64 size)
 		return -EINVAL;
 	if (size > inode->sb->max_size)
 		return -EFBIG;
+	if (inode->state & INODE_SWAP)
+		return -ETXTBSY;
 	if (size < inode->size && tail) {
 		err = with_block(inode, size, false, block, &sector);
 		memset(block + tail, 0, (1u << inode->block_bits) - tail);
@@ -286,11 +388,13 @@ int host_truncate(struct inode *inode, u64 size)
 	}
 	if (err)
 		return err;
+	log_begin(&host_sb);
 	inode->size = MIN(size, inode->size);
 	err = inode->ops->truncate(inode, size);
 	if (!err)
 		inode->size = size;
 	inode_mark_dirty(inode);
+	log_end(&host_sb, err);
 	return err;
 }
 
@@ -298,10 +402,11 @@ int host_truncate(struct inode *inode, u64 size)
 
 extern const struct fs_type ext2_type;
 
-int host_mount(bool read_only)
+int host_mount(bool read_only, const char *options)
 {
 	host_sb = (struct super_block){ .bdev = &disk, .read_only = read_only };
-	return ext2_type.mount(&host_sb, "");
+	INIT_LIST_HEAD(&host_sb.dirty);
+	return ext2_type.mount(&host_sb, options);
 }
 
 int host_sync(void)
@@ -330,5 +435,7 @@ void host_umount(void)
 	host_drop_unused();
 	ASSERT(list_empty(&inodes));
 	host_sb.ops->put_super(&host_sb);
+	buf_sync_all(&disk);
+	block_flush(&disk);
 	ASSERT(!disk_nr_held());
 }

@@ -1,6 +1,7 @@
 /*
- * ext2 IMAGE [ro]: performs the commands on standard input and writes the image back; one line of output for each.
- * ext2 --fuzz IMAGE SEED COUNT: see fuzz.c.
+ * ext2 IMAGE [ro | redo [N SEED]]: performs the commands on standard input and writes the image back; one line of
+ *	output for each. N: the power fails N writes after the start, as by the command cut.
+ * ext2 --fuzz IMAGE SEED COUNT [redo]: see fuzz.c.
  *
  *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
  *	unlink|rmdir PATH             link|rename FROM TO      readlink PATH    stat PATH
@@ -10,6 +11,7 @@
  * 	busy                          from now on all dirty blocks are written before each read of metadata
  *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
  * 	cut N SEED                    the power fails N writes from now
+ *	starve BYTES                  memory of BYTES or more cannot be allocated; 0: it can
  *
  * An answer is a number: 0, the requested value, or -errno. %XX in a path is a byte. Byte i of a write
  * with seed s is (s + i * 7 + i / 256) mod 256. open keeps one file in use until close.
@@ -184,6 +186,8 @@ static long on_all(char **word)
 		return disk_busy(), 0;
 	if (!strcmp(word[0], "broken"))
 		return disk_break_after(atoi(word[1])), 0;
+	if (!strcmp(word[0], "starve"))
+		return host_starve(strtoul(word[1], NULL, 0)), 0;
 	if (!strcmp(word[0], "cut"))
 		return disk_cut_after(atoi(word[1]), strtoul(word[2], NULL, 0), power_off), 0;
 	if (!strcmp(word[0], "statfs")) {
@@ -226,7 +230,7 @@ static long on_names(char **word)
 static long run(char *line)
 {
 	static const char names[] = " create mkdir fifo symlink node unlink rmdir link rename ";
-	static const char all[] = " sync drop flush busy broken cut statfs close ";
+	static const char all[] = " sync drop flush busy broken cut starve statfs close ";
 	char *word[MAX_WORDS] = { "", "", "", "", "", "" }, key[32];
 
 	for (u32 n = 0; n < MAX_WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
@@ -239,10 +243,11 @@ static long run(char *line)
 				  : on_inode(word);
 }
 
-static int script(bool read_only)
+static int script(const char *option)
 {
 	static char line[8192];
-	int err = host_mount(read_only);
+	bool read_only = !strcmp(option, "ro");
+	int err = host_mount(read_only, read_only ? "" : option);
 
 	printf("%d\n", err);
 	if (err)
@@ -260,18 +265,22 @@ static int script(bool read_only)
 
 int main(int argc, char **argv)
 {
+	bool fuzz = argc > 4 && !strcmp(argv[1], "--fuzz");
 	u32 size;
 	u8 *bytes;
 
-	if (argc < 2 || (!strcmp(argv[1], "--fuzz") && argc < 5))
+	if (argc < 2 || (!fuzz && argv[1][0] == '-'))
 		return 2;
-	image_path = argv[argc < 5 ? 1 : 2];
+	image_path = argv[fuzz ? 2 : 1];
 	bytes = load(image_path, &size);
-	if (argc >= 5) {
-		host_fuzz(bytes, size, strtoul(argv[3], NULL, 0), atoi(argv[4]));
+	if (fuzz) {
+		host_fuzz(bytes, size, strtoul(argv[3], NULL, 0), atoi(argv[4]),
+			  argc > 5 ? argv[5] : "");
 	} else {
 		disk_open(bytes, size);
-		script(argc > 2);
+		if (argc > 4)
+			disk_cut_after(atoi(argv[3]), strtoul(argv[4], NULL, 0), power_off);
+		script(argc > 2 ? argv[2] : "");
 		disk_close();
 	}
 	free(bytes);

@@ -1,6 +1,7 @@
 /* Paths, as far as scripts need them: absolute, without symlinks on the way, without . and .. */
 #include "host.h"
 
+#include "fs/gate.h"
 #include <string.h>
 
 static int enter(struct inode **dir, const struct path_name *name)
@@ -59,8 +60,8 @@ static int look(struct inode *dir, const struct path_name *name, struct inode **
 	return err == -ENOENT ? 0 : err;
 }
 
-static int make(struct inode *dir, const struct path_name *name, u32 mode, u32 rdev,
-		const char *target, struct inode *linked)
+static int make_once(struct inode *dir, const struct path_name *name, u32 mode, u32 rdev,
+		     const char *target, struct inode *linked)
 {
 	struct inode *inode;
 	int err = look(dir, name, &inode);
@@ -79,6 +80,18 @@ static int make(struct inode *dir, const struct path_name *name, u32 mode, u32 r
 	mutex_unlock(&dir->lock);
 	if (!err && !linked)
 		inode_put(inode);
+	return err;
+}
+
+static int make(struct inode *dir, const struct path_name *name, u32 mode, u32 rdev,
+		const char *target, struct inode *linked)
+{
+	int err;
+
+	do {
+		log_begin(&host_sb);
+		err = make_once(dir, name, mode, rdev, target, linked);
+	} while (log_end(&host_sb, err));
 	return err;
 }
 
@@ -130,16 +143,20 @@ int host_remove(const char *path, bool is_dir)
 
 	if (err)
 		return err;
+	log_begin(&host_sb);
 	err = dir->ops->lookup(dir, &name, &inode);
 	if (!err) {
 		mutex_lock(&dir->lock);
-		if ((ext2_kind(inode) == S_IFDIR) != is_dir)
+		if (inode->state & INODE_SWAP)
+			err = -EPERM;
+		else if ((ext2_kind(inode) == S_IFDIR) != is_dir)
 			err = is_dir ? -ENOTDIR : -EISDIR;
 		else
 			err = unlink_locked(dir, &name, inode);
 		mutex_unlock(&dir->lock);
 		inode_put(inode);
 	}
+	log_end(&host_sb, err);
 	inode_put(dir);
 	return err;
 }
@@ -165,6 +182,8 @@ static int rename_checked(struct rename *r, const char *from, const char *to)
 		return -EINVAL;
 	if (is_below(from, to))
 		return -ENOTEMPTY;
+	if ((r->inode->state | (r->replaced ? r->replaced->state : 0)) & INODE_SWAP)
+		return -EPERM;
 	if (r->replaced && is_dir != (ext2_kind(r->replaced) == S_IFDIR))
 		return is_dir ? -ENOTDIR : -EISDIR;
 	mutex_lock(&r->from->lock);
@@ -202,7 +221,10 @@ int host_rename(const char *from, const char *to)
 		return err;
 	err = host_walk_parent(to, &r.to, &r.new);
 	if (!err) {
-		err = rename_in(&r, from, to);
+		do {
+			log_begin(&host_sb);
+			err = rename_in(&r, from, to);
+		} while (log_end(&host_sb, err));
 		inode_put(r.to);
 	}
 	inode_put(r.from);
