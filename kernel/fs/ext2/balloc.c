@@ -104,12 +104,16 @@ int ext2_new_blocks(struct ext2_fs *fs, u32 goal, bool alone, u32 *count, u32 *f
 static int free_in_group(struct ext2_fs *fs, u32 group, u32 bit, u32 count)
 {
 	struct buf map;
-	int err = bitmap_read(fs, group, &map);
 	u32 n = 0;
+	int err;
 
+	if (ext2_freed_later(fs, EXT2_FREED_BLOCKS, group, bit, count))
+		return 0;
+	err = bitmap_read(fs, group, &map);
 	if (err)
 		return err;
-	ext2_keep(fs, &map);
+	if (!ext2_is_logged(fs->sb))
+		ext2_keep(fs, &map);
 	for (; n < count && ext2_bit(map.data, bit + n); n++)
 		((u8 *)map.data)[(bit + n) / 8] &= ~(1u << (bit + n) % 8);
 	if (n) {

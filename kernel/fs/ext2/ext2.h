@@ -37,6 +37,14 @@ struct ext2_fs {
 
 #define EXT2_LOG_BLOCKS 256u
 
+enum ext2_freed_kind { EXT2_FREED_BLOCKS, EXT2_FREED_INODE, EXT2_FREED_DIR };
+
+/* A run of a bitmap's bits (freed.c). */
+struct ext2_freed {
+	enum ext2_freed_kind kind;
+	u32 group, bit, count;
+};
+
 /* A log (log.c): blocks of a file, and memory for their contents. */
 struct ext2_log {
 	struct ext2_fs *fs;
@@ -46,6 +54,10 @@ struct ext2_log {
 	u32 block[EXT2_LOG_BLOCKS];
 	char *memory[EXT2_LOG_BLOCKS]; /* page by page */
 	bool failed;      /* a commit has failed: there will be no other one */
+	struct ext2_freed freed[64]; /* since the last commit */
+	u32 nr_freed;
+	bool is_full; /* there was no place for more */
+	bool freeing; /* a commit clears their bits */
 	u32 sequence, at; /* for redo.c; initially 0 */
 };
 
@@ -166,7 +178,7 @@ int ext2_write_home(struct ext2_fs *fs);
 static inline int ext2_before_taking(struct ext2_fs *fs)
 {
 	if (ext2_is_logged(fs->sb))
-		return fs->not_kept ? -ENOSPC : 0;
+		return fs->log->is_full ? -ENOSPC : 0;
 	return ext2_flush_kept(fs);
 }
 
@@ -185,14 +197,22 @@ void ext2_log_stop(struct ext2_fs *fs);
 int ext2_log_commit(struct ext2_fs *fs);
 void ext2_log_free(struct ext2_fs *fs);
 
+/* freed.c: caller holds fs->lock, or has closed the gate. */
+/* Returns true if the freeing waits for the commit, false if it must be done now: there is no log, or no place. */
+bool ext2_freed_later(struct ext2_fs *fs, enum ext2_freed_kind kind, u32 group, u32 bit, u32 count);
+bool ext2_is_freed(const struct ext2_log *log); /* anything since the last commit? */
+/* Clears the bits of what was freed since the last commit. Returns 0, -EIO or -ENOMEM. May sleep. */
+int ext2_freed_apply(struct ext2_fs *fs);
+
 /* redo.c: the log's contents. Functions that return int return 0 or -EIO, and may sleep. */
 /* Returns the number of blocks that a transaction can have. */
 u32 ext2_redo_capacity(const struct ext2_fs *fs);
 /* Makes all dirty blocks of metadata durable together; they are not more than the capacity, and may be none. All
  * data that were written before are durable then, too. No block changes meanwhile. */
 int ext2_redo_commit(struct ext2_fs *fs);
-/* Called at mount, before anything is changed: completes what the log holds of the last mount. Returns 1 if that mount
- * used the log, so that the disk is consistent now; 0 if it did not; -EIO. */
+/* Called at mount, before anything is changed: writes home what the log holds of the last mount, which had the
+ * present mtime and mnt_count in fs->es. The mount then flushes, changes both, and flushes again. Returns 1 if that
+ * mount used the log, so that the disk is consistent now; 0 if it did not; -EIO. */
 int ext2_redo_replay(struct ext2_fs *fs);
 
 /* balloc.c and ialloc.c: may sleep. Caller holds fs->lock. */

@@ -87,11 +87,14 @@ void ext2_free_inode(struct ext2_fs *fs, u32 ino, bool is_dir)
 	u32 bit = (ino - 1) % fs->es.inodes_per_group;
 	struct buf map;
 
+	if (ext2_freed_later(fs, is_dir ? EXT2_FREED_DIR : EXT2_FREED_INODE, group, bit, 1))
+		return;
 	if (buf_read(fs->sb, ext2_group(fs, group)->inode_bitmap, &map)) {
 		ext2_error(fs->sb, "inode %u cannot be freed", ino);
 		return;
 	}
-	ext2_keep(fs, &map);
+	if (!ext2_is_logged(fs->sb))
+		ext2_keep(fs, &map);
 	if (ext2_bit(map.data, bit)) {
 		((u8 *)map.data)[bit / 8] &= ~(1u << bit % 8);
 		buf_dirty(&map);

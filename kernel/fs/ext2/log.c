@@ -23,10 +23,8 @@
  * old, and before a call begins while the log might have no room for what the call changes. A single call
  * that is too large for the log is written without it, which is not atomic, and a line says so.
  *
- * Because a call is atomic, order.c asks for no flush in the middle of a call. One of its rules stays: what was
- * freed is not reused before the commit that frees it. Data are written in place, so they would destroy
- * a file that is not yet truncated on the disk. If nothing else is free, the call fails, and is tried
- * again after a commit (end).
+ * Because a call is atomic, nothing is flushed in the middle of a call, and order.c is not needed. One of its
+ * rules stays: what was freed is not reused before the commit that frees it (freed.c).
  *
  * Data are not logged. An fsync writes a file's data before the commit.
  *
@@ -133,10 +131,8 @@ static int commit_blocks(struct ext2_fs *fs)
 	u32 nr = nr_dirty(fs->sb);
 	int err = nr <= ext2_redo_capacity(fs) ? ext2_redo_commit(fs) : write_in_place(fs, nr);
 
-	if (!err) {
-		ext2_kept_drop(fs);
+	if (!err)
 		return 0;
-	}
 	printk("ext2: %s: the log cannot be written: read-only from now on\n", fs->sb->bdev->name);
 	fs->log->failed = true;
 	fs->sb->read_only = true;
@@ -148,7 +144,7 @@ static int commit(struct ext2_fs *fs)
 {
 	struct super_block *sb = fs->sb;
 	u32 room = ext2_redo_capacity(fs);
-	int err = fs->log->failed ? -EIO : 0;
+	int err = fs->log->failed ? -EIO : ext2_freed_apply(fs);
 
 	do {
 		while (!err && !list_empty(&sb->dirty) && nr_dirty(sb) < room)
@@ -215,7 +211,7 @@ static bool end(struct super_block *sb, int err)
 	while (!list_empty(&sb->dirty) && !inode_write_first(sb))
 		;
 	gate_leave();
-	if (err != -ENOSPC || gate_is_mine() || (list_empty(&fs->kept) && !fs->not_kept))
+	if (err != -ENOSPC || gate_is_mine() || !ext2_is_freed(fs->log))
 		return false;
 	return !ext2_log_commit(fs);
 }
@@ -237,6 +233,8 @@ void ext2_log_stop(struct ext2_fs *fs)
 	if (!fs->sb->log)
 		return;
 	gate_close();
+	if (fs->sb->read_only && !fs->log->failed)
+		commit(fs); /* an error has made it read-only, so that nothing was committed since */
 	list_del(&fs->log->node);
 	fs->sb->log = NULL;
 	buf_hold(bdev, false);

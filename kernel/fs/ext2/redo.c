@@ -21,10 +21,11 @@
  * sectors are on the medium, the checksum over all of them is wrong, and the log counts as empty. Nothing is
  * lost: no block of that transaction has been written home, and its fsync has not returned.
  *
- * A replay writes all copies home, and flushes. It may be repeated, if the power fails meanwhile: it
- * reads nothing but the log. A transaction of another mount is stale, and is skipped: Linux, e2fsck, or a
- * mount without redo may have changed the disk since. Each mount to write changes mtime or mnt_count in the
- * superblock, before the log is used. Both lie in one sector, and are the same in every transaction of a mount.
+ * A replay writes all copies home. It may be repeated, if the power fails meanwhile: it reads nothing but
+ * the log, which stays as it is until the mount has flushed what the replay wrote, and then changed mtime
+ * and mnt_count in the superblock (super.c). From then on the transaction is stale, as is any other one that
+ * does not have these two numbers: Linux, e2fsck or a mount without redo may have changed the disk since. Both
+ * lie in one sector, and are the same during a mount.
  *
  * Nothing on the disk is trusted: the number and the positions are checked before they are used.
  *
@@ -36,6 +37,7 @@
 #include "drivers/block.h"
 #include "lib/string.h"
 
+/* lab: header */
 #define MAGIC 0x6f646572u /* "redo" */
 
 struct header {
@@ -46,16 +48,13 @@ struct header {
 	u32 home[];
 };
 
-/* lab: capacity */
 u32 ext2_redo_capacity(const struct ext2_fs *fs)
 {
 	u32 room = (fs->sb->block_size - sizeof(struct header)) / sizeof(u32);
 
 	return MIN(fs->log->nr - 1, room);
 }
-/* lab: end */
 
-/* lab: checksum */
 /* FNV-1a of the first nr blocks of the log. */
 static u32 checksum(const struct ext2_fs *fs, u32 nr)
 {
@@ -139,8 +138,7 @@ static int write_copies(struct ext2_fs *fs, u32 nr)
 		buf_dirty(&b);
 		buf_put(&b);
 	}
-	err = ext2_write_home(fs);
-	return err ? err : block_flush(fs->sb->bdev);
+	return ext2_write_home(fs);
 }
 
 int ext2_redo_replay(struct ext2_fs *fs)

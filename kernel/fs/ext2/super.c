@@ -204,8 +204,12 @@ static int flush(struct super_block *sb)
 static int write_state(struct ext2_fs *fs, u32 state)
 {
 	struct super_block *sb = fs->sb;
+	int err = flush(sb);
 
-	if (flush(sb) || sb->bdev->nr_lost)
+	if (err &&
+	    fs->log) /* it may not be called stale before what a replay wrote is on the medium */
+		return err;
+	if (err || sb->bdev->nr_lost)
 		state &= ~EXT2_VALID;
 	fs->es.state = state;
 	fs->es.wtime = ext2_now();

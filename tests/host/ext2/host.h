@@ -35,7 +35,6 @@ u32 host_random(u32 *state);
 extern struct super_block host_sb;
 extern bool host_quiet; /* printk prints nothing */
 int host_mount(bool read_only, const char *options);
-void host_starve(u32 bytes); /* from now on kmalloc of `bytes` or more fails; 0: it does not */
 void host_drop_unused(void); /* evicts unused inodes */
 int host_sync(void);
 int host_fsync(struct inode *inode);

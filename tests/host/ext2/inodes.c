@@ -42,23 +42,16 @@ int printk(const char *fmt, ...)
 	return n;
 }
 
-static u32 starved = (128 << 10) + 1;
-
-void host_starve(u32 bytes)
-{
-	starved = bytes ? bytes : (128 << 10) + 1;
-}
-
 void *kmalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return size >= starved ? NULL : malloc(size);
+	return size > 128 << 10 ? NULL : malloc(size);
 }
 
 void *kzalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	return size >= starved ? NULL : calloc(1, size);
+	return size > 128 << 10 ? NULL : calloc(1, size);
 }
 
 void kfree(const void *p)

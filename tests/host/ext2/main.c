@@ -11,7 +11,7 @@
  * 	busy                          from now on all dirty blocks are written before each read of metadata
  *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
  * 	cut N SEED                    the power fails N writes from now
- *	starve BYTES                  memory of BYTES or more cannot be allocated; 0: it can
+ *	off                           the power fails now; nothing that was not flushed is on the medium
  *
  * An answer is a number: 0, the requested value, or -errno. %XX in a path is a byte. Byte i of a write
  * with seed s is (s + i * 7 + i / 256) mod 256. open keeps one file in use until close.
@@ -186,8 +186,8 @@ static long on_all(char **word)
 		return disk_busy(), 0;
 	if (!strcmp(word[0], "broken"))
 		return disk_break_after(atoi(word[1])), 0;
-	if (!strcmp(word[0], "starve"))
-		return host_starve(strtoul(word[1], NULL, 0)), 0;
+	if (!strcmp(word[0], "off"))
+		power_off();
 	if (!strcmp(word[0], "cut"))
 		return disk_cut_after(atoi(word[1]), strtoul(word[2], NULL, 0), power_off), 0;
 	if (!strcmp(word[0], "statfs")) {
@@ -230,7 +230,7 @@ static long on_names(char **word)
 static long run(char *line)
 {
 	static const char names[] = " create mkdir fifo symlink node unlink rmdir link rename ";
-	static const char all[] = " sync drop flush busy broken cut starve statfs close ";
+	static const char all[] = " sync drop flush busy broken cut off statfs close ";
 	char *word[MAX_WORDS] = { "", "", "", "", "", "" }, key[32];
 
 	for (u32 n = 0; n < MAX_WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
