@@ -37,6 +37,7 @@ NUMBERS = {
     "hunt": 9,
     "crash": 10,
     "readahead": 11,
+    "redo": 12,
 }
 
 

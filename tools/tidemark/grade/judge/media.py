@@ -109,6 +109,20 @@ def cut_at(view: bytearray, old: list[tuple[int, bytes]], request: Request, draw
     return bytes(medium)
 
 
+def all_but_one(image: bytes, requests: list[Request]) -> Iterator[tuple[int, int, bytes]]:
+    """(N, sector, medium) for cuts at each write: all that was written before is on the medium, and all sectors of the
+    write but this one."""
+    view = bytearray(image)
+    for number, request in enumerate(requests, 1):
+        before = [(sector, bytes(view[place(sector)])) for sector, _ in request.sectors]
+        for sector, content in request.sectors:
+            view[place(sector)] = content
+        for sector, content in before:
+            medium = bytearray(view)
+            medium[place(sector)] = content
+            yield number, sector, bytes(medium)
+
+
 def all_cuts(image: bytes, requests: list[Request], cache: int, seeds: int) -> Iterator[tuple[int, int, bytes]]:
     """(N, seed, medium) for cut=N at each request and cut_seed=1 up to `seeds`, for a disk with a cache of some
     bytes."""

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build.workspace import make_trusted
@@ -64,11 +65,15 @@ def history_of(test: Test) -> promises.History:
     return history
 
 
-def disk_of(test: Test) -> bytes:
-    """The disk before the run."""
+def disk_of(test: Test, files: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
+    """The disk before the run, with some files."""
     size, inodes = str(test.options.get("size", SIZE)), str(test.options.get("inodes", INODES))
     with tempfile.TemporaryDirectory(prefix="tidemark-disk-") as folder:
-        return ext2.make(Path(folder, "image"), size, "-b", "1024", "-N", inodes).read_bytes()
+        content = Path(folder, "content")
+        content.mkdir()
+        for name, data in files.items():
+            (content / name).write_bytes(data)
+        return ext2.make(Path(folder, "image"), size, "-b", "1024", "-N", inodes, content=content).read_bytes()
 
 
 def program(release: Path) -> bytes:
@@ -78,21 +83,22 @@ def program(release: Path) -> bytes:
     return (release / PROGRAM).read_bytes()
 
 
-def ran(test: Test, machine: Machine, disk: bytes, history: promises.History) -> Boot:
-    """The run of the steps, with its writes recorded."""
+def ran(test: Test, machine: Machine, disk: bytes, history: promises.History, mount: str = "") -> Boot:
+    """The run of the steps, with its writes recorded. mount: options of mount, which a mount at boot does not have."""
+    at_boot = "mount=none" if mount else ""
     path = machine.scratch / f"disk-{hashlib.sha256(test.title.encode()).hexdigest()[:16]}"
     path.write_bytes(disk)
     script = "".join(f"{line}\n" for line in history.script).encode()
     try:
         return machine.boot(
-            f"mkdir /mnt; mount -t ext2 /dev/sda /mnt; /fsops /mnt /script {MARKS << 12:#x}; umount /mnt",
+            f"mkdir /mnt; mount -t ext2 {mount} /dev/sda /mnt; /fsops /mnt /script {MARKS << 12:#x}; umount /mnt",
             files={"fsops": program(machine.release), "script": script},
             disk=path,
             disk_kind=f"sim:ram,cache={CACHE >> 10}K",
             refs=EITHER_KIND,
             writes=True,
             budget=BUDGET,
-            cmdline=f"sample_ms=0 {test.options.get('cmdline', '')}".strip(),
+            cmdline=f"sample_ms=0 {at_boot} {test.options.get('cmdline', '')}".strip(),
         )
     finally:
         path.unlink()

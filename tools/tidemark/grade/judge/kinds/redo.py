@@ -1,0 +1,241 @@
+"""Kind `redo`: the power fails while a program changes files of a disk with a redo log; after the next mount, e2fsck
+finds nothing to repair, and what was synced is there.
+
+The run is recorded, and the media after cuts are computed, as in the kind `cut`. Each medium is mounted by the
+student's code, in a program on the host (tests/host/ext2), in the sandbox: this replays the log. The power fails again
+at the end of the mount, and e2fsck examines the disk, in a sandbox of its own. Options, besides those of `cut`:
+
+    log        blocks of /redo.log (64)
+    case       what happens besides; none: only the cuts
+                 replay   the power also fails during the replay
+                 torn     the cuts are at each write of the log, of which one sector is not on the medium
+                 stale    after the cut e2fsck repairs the disk, and a mount without redo changes it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.grade.build import object_rules
+from tidemark.grade.build.workspace import tail
+from tidemark.grade.judge import budget, media, promises
+from tidemark.grade.judge.kinds import cut
+from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
+from tidemark.grade.witness.machine import Machine, trouble
+from tidemark.machine import ext2
+
+PROGRAM = "build/labs/redo/ext2"
+OBJECT = "build/labs/redo/kernel/fs/ext2/redo.o"  # the student's object file in it
+LOG, LOG_BLOCKS, BLOCK = "redo.log", 64, 1024
+DRAWS, LIMIT_S = 6, 300
+CASES = ("", "replay", "torn", "stale")
+SECOND_CUTS = 10  # writes of a replay, at one of which the power fails again
+LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  # by the mount without redo
+SHOWN = 160  # characters of what e2fsck says
+Media = Sequence[bytes]
+
+
+def disk_of(test: Test) -> bytes:
+    """The disk before the run. Its log is full of bytes that are not zero."""
+    return cut.disk_of(test, {LOG: b"\xee" * (BLOCK * int(test.options.get("log", LOG_BLOCKS)))})
+
+
+def recorded(test: Test, machine: Machine, history: promises.History, disk: bytes) -> media.Log | Verdict:
+    """The log of all requests of a run; a verdict if the run went wrong."""
+    run = cut.ran(test, machine, disk, history, "-o redo")
+    if stopped := trouble(run):
+        return stopped
+    log = cut.log_of(run, history)
+    if failed := cut.undone(history, log):
+        return failed
+    if run.outcome is not Outcome.RIGHT:
+        return wrong(f"the disk cannot be unmounted: {run.reason}")
+    return log
+
+
+# Many images in a sandbox.
+
+
+def in_sandbox(machine: Machine, images: Media, commands: Sequence[str]) -> list[tuple[bytes, int, str]]:
+    """Runs a command for each image, whose path is $1 in it; returns the images, the commands' statuses, and what they
+    said. A command can read and write all images, so an image is judged in another sandbox than it was made in."""
+    with tempfile.TemporaryDirectory(prefix="redo-", dir=machine.scratch) as name:
+        paths = [Path(name, f"{number:05}") for number in range(len(images))]
+        lines = []
+        for path, image, command in zip(paths, images, commands):
+            path.write_bytes(image)
+            lines.append(f"set {path}\n({command}) >$1.said 2>$1.errors; echo $? >$1.status")
+        made = machine.run_on_host(
+            "sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S
+        )
+        status = [path.with_suffix(".status") for path in paths]
+        if made.status or not all(path.is_file() and path.read_text().strip().isdecimal() for path in status):
+            raise LabError(f"the images were not all mounted: status {made.status}: {made.err.strip()[-200:]}", FAILED)
+        ends = (".said", ".errors")
+        said = ["".join(path.with_suffix(end).read_text("utf-8", "replace") for end in ends) for path in paths]
+        return [(path.read_bytes(), int(at.read_text()), text) for path, at, text in zip(paths, status, said)]
+
+
+def script(steps: Sequence[str], *options: str) -> str:
+    """A command that mounts an image in the program on the host, and does some steps."""
+    text = shlex.quote("".join(f"{step}\n" for step in steps))
+    return f"printf %s {text} | {PROGRAM} $1 {shlex.join(options)}"
+
+
+def mounted(machine: Machine, images: Media, cuts: Sequence[tuple[int, int]] = ()) -> list[bytes | str]:
+    """The images after a mount with redo; why it failed. cuts: (writes, seed): first, the power fails in a mount."""
+    last = script(["off"], "redo")
+    first = [f"{script(['off'], 'redo', str(n), str(seed))} >/dev/null && " for n, seed in cuts] or [""] * len(images)
+    found: list[bytes | str] = []
+    for image, status, said in in_sandbox(machine, images, [before + last for before in first]):
+        answer = said.split("\n", 1)[0]
+        if status:
+            found.append(f"the mount does not end well:\n{tail(said)}")
+        else:
+            found.append(image if answer == "0" else f"the disk cannot be mounted any more (error {answer})")
+    return found
+
+
+def repairs(machine: Machine, images: Media) -> list[str]:
+    """What e2fsck would repair in each image; empty if there is nothing."""
+    command = f"{ext2.program('e2fsck')} -fn $1"
+    found = []
+    for _, status, said in in_sandbox(machine, images, [command] * len(images)):
+        lines = [line for line in said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
+        found.append((lines or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN] if status else "")
+    return found
+
+
+# Cases.
+
+
+def log_sectors(test: Test, disk: bytes) -> range:
+    """The sectors of the log. It is in one piece, but for a block of addresses in it, which a run does not write."""
+    first = disk.index(b"\xee" * BLOCK) // media.SECTOR
+    return range(first, first + (int(test.options.get("log", LOG_BLOCKS)) + 1) * BLOCK // media.SECTOR)
+
+
+def cuts_of(test: Test, log: media.Log, disk: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """(request, draw or sector, medium) of a test."""
+    if test.options.get("case") != "torn":
+        yield from media.all_cuts(disk, log.requests, cut.CACHE, int(test.options.get("draws", DRAWS)))
+        return
+    room = log_sectors(test, disk)
+    for number, sector, medium in media.all_but_one(disk, log.requests):
+        if sector in room:
+            yield number, sector, medium
+
+
+def changed_later(machine: Machine, images: Media) -> list[bytes]:
+    """The images after e2fsck, and after a mount without redo that has changed them."""
+    clean = [image or b"" for image in cut.repaired(machine, images)]
+    return [image for image, _, _ in in_sandbox(machine, clean, [script(LATER)] * len(clean))]
+
+
+def files_of(image: bytes) -> promises.Found:
+    """The files of an image without the log. Raises ext2.BadImage."""
+    files = ext2.Image(image).files()
+    files.pop(f"/{LOG}", None)
+    return files
+
+
+def lost(history: promises.History, done: int, image: bytes, before: bytes | None) -> str:
+    """What is missing on a consistent disk after `done` steps; before: it must have the files of this image."""
+    try:
+        if before is None:
+            history.judge(files_of(image), done)
+        elif files_of(before) != files_of(image):
+            return "the replay has changed files that a later mount, without redo, had written"
+    except ext2.BadImage as error:
+        return f"the disk cannot be read: {error}"
+    except promises.Lost as error:
+        return str(error)
+    return ""
+
+
+def told(test: Test, log: media.Log, history: promises.History, number: int, which: int, said: str) -> str:
+    """The message on a cut."""
+    message = cut.told(log, history, number, which, said)
+    if test.options.get("case") == "torn":
+        message = message.replace(f"(draw {which})", f"(all is on the medium but sector {which})")
+    return message
+
+
+def first_loss(test: Test, machine: Machine, history: promises.History, log: media.Log, disk: bytes) -> str:
+    """The message on the first cut after which something is wrong; empty if there is none."""
+    cuts: list[tuple[int, int, bytes]] = []
+    images: dict[bytes, bytes] = {}
+    for number, which, medium in cuts_of(test, log, disk):
+        key = hashlib.sha256(medium).digest()
+        images.setdefault(key, medium)
+        cuts.append((number, which, key))
+    case, given = test.options.get("case", ""), list(images.values())
+    second = [(n % SECOND_CUTS, n) for n in range(len(given))] if case == "replay" else ()
+    if case == "stale":
+        given = changed_later(machine, given)
+    after = dict(zip(images, mounted(machine, given, second)))
+    ready = [image for image in after.values() if isinstance(image, bytes)]
+    faults = dict(zip(ready, repairs(machine, ready)))
+    before = dict(zip(images, given)) if case == "stale" else {}
+    for number, which, key in cuts:
+        image, done = after[key], len(log.requests[number - 1].marks)
+        if isinstance(image, str):
+            said = image
+        elif faults[image]:
+            said = f"after the next mount e2fsck finds: {faults[image]}"
+        else:
+            said = lost(history, done, image, before.get(key))
+        if said:
+            return told(test, log, history, number, which, said)
+    return ""
+
+
+def needs(test: Test) -> tuple[str, ...]:
+    """The make target of the program on the host, which contains the student's file."""
+    return (PROGRAM,)
+
+
+def figure(test: Test, machine: Machine) -> float:
+    """The number of flushes with the reference solution."""
+    log = recorded(test, machine, cut.history_of(test), disk_of(test))
+    if isinstance(log, Verdict):
+        raise LabError(f"{test.title}: the reference solution's run: {log.message}", FAILED)
+    return float(log.flushes)
+
+
+def on_host(machine: Machine) -> Verdict | None:
+    """The verdict if the program on the host cannot be used; None if it can."""
+    made = machine.build_results[PROGRAM]
+    if made.status:
+        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+    offences = object_rules.host_offences(machine.tree, machine.lab, OBJECT)
+    return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
+
+
+def judge(test: Test, machine: Machine) -> Verdict:
+    """Record one run, cut the power at each of its requests, and mount what is left."""
+    if test.options.get("case", "") not in CASES:
+        raise LabError(f"{test.title}: there is no case {test.options['case']!r}", BAD_INPUT)
+    history, disk = cut.history_of(test), disk_of(test)
+    if unusable := on_host(machine):
+        return unusable
+    log = recorded(test, machine, history, disk)
+    if isinstance(log, Verdict):
+        return log
+    if not any(sector in log_sectors(test, disk) for request in log.requests for sector, _ in request.sectors):
+        return wrong("the log was never written")
+    if said := first_loss(test, machine, history, log, disk):
+        return wrong(said)
+    figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
+    if not budget.is_relative(test):
+        return right(f"each of {len(log.requests)} requests may be the last one", figures=figures)
+    full, none = budget.limits(test, machine, figure)
+    made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
+    hint = f"\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else ""
+    return replace(made, message=made.message + hint)
