@@ -274,18 +274,21 @@ u32 icache_lose(struct super_block *sb)
 	return lost;
 }
 
+/* While this task waits for the block, the inode is neither dirty nor in it: so it is a change for a log. */
 static int write_inode(struct inode *inode)
 {
 	int err = 0;
 
 	if (!(inode->state & INODE_DIRTY))
 		return 0;
+	log_begin(inode->sb);
 	mark_clean(inode);
 	inode_settle_times(inode);
 	if (inode->sb->ops->write_inode)
 		err = inode->sb->ops->write_inode(inode);
 	if (err)
 		inode_mark_dirty(inode);
+	log_end(inode->sb, 0);
 	return err;
 }
 

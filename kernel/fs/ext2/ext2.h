@@ -53,6 +53,7 @@ struct ext2_log {
 	u32 nr;  /* of its blocks */
 	u32 block[EXT2_LOG_BLOCKS];
 	char *memory[EXT2_LOG_BLOCKS]; /* page by page */
+	bool writing_inodes; /* a task writes all dirty inodes into their blocks */
 	bool failed;      /* a commit has failed: there will be no other one */
 	struct ext2_freed freed[64]; /* since the last commit */
 	u32 nr_freed;

@@ -139,19 +139,33 @@ static int commit_blocks(struct ext2_fs *fs)
 	return err;
 }
 
-/* Inodes that only have other times or modes may be too many for one transaction. */
-static int commit(struct ext2_fs *fs)
+/* Writes dirty inodes into their blocks, until `room` blocks are dirty. Returns 0 or -errno. */
+static int write_inodes(struct ext2_fs *fs, u32 room)
 {
 	struct super_block *sb = fs->sb;
-	u32 room = ext2_redo_capacity(fs);
+	int err = 0;
+
+	fs->log->writing_inodes = true;
+	while (!err && !list_empty(&sb->dirty) && nr_dirty(sb) < room)
+		err = inode_write_first(sb);
+	fs->log->writing_inodes = false;
+	return err;
+}
+
+/* Inodes that only have other times or modes may be too many for one transaction. Writing an inode may drop its
+ * last reference, and so free something. */
+static int commit(struct ext2_fs *fs)
+{
 	int err = fs->log->failed ? -EIO : ext2_freed_apply(fs);
 
 	do {
-		while (!err && !list_empty(&sb->dirty) && nr_dirty(sb) < room)
-			err = inode_write_first(sb);
+		if (!err)
+			err = write_inodes(fs, ext2_redo_capacity(fs));
+		if (!err)
+			err = ext2_freed_apply(fs);
 		if (!err)
 			err = commit_blocks(fs);
-	} while (!err && !list_empty(&sb->dirty));
+	} while (!err && !list_empty(&fs->sb->dirty));
 	return err;
 }
 
@@ -207,9 +221,9 @@ static bool end(struct super_block *sb, int err)
 {
 	struct ext2_fs *fs = ext2_fs(sb);
 
-	/* If it fails, the inode stays dirty, and the commit tries again. */
-	while (!list_empty(&sb->dirty) && !inode_write_first(sb))
-		;
+	/* If it fails, the inode stays dirty, and the commit tries again. A task that does it already is inside. */
+	if (!fs->log->writing_inodes)
+		write_inodes(fs, ~0u);
 	gate_leave();
 	if (err != -ENOSPC || gate_is_mine() || !ext2_is_freed(fs->log))
 		return false;

@@ -159,7 +159,7 @@ int cache_sync_range(struct inode *inode, u32 first, u32 last)
 {
 	u32 before = inode->cache.errors;
 
-	if (unlikely(inode->cache.held))
+	if (inode->cache.nr_dirty && unlikely(inode->cache.held))
 		cache_commit(inode);
 	else if (inode->cache.nr_dirty)
 		cache_write_range(inode, first, last, ~0u, true);

@@ -137,7 +137,7 @@ static int make_stored_writable(struct inode *inode, struct page *page)
 	int err;
 
 	if (inode->state & INODE_SWAP)
-		return -ETXTBSY;
+		return -EIO;
 	do {
 		log_begin(inode->sb);
 		err = make_locked_writable(inode, page);
