@@ -153,7 +153,7 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
         ("never_trims", SETS, TAU, "page 4 was still in memory"),
         pytest.param("twice_tau", SETS, TAU, "so it should have gone", marks=pytest.mark.soak),
         ("half_tau", SETS, RARELY, "so it was in the working set"),
-        ("late_start", SETS, AT_WORK, "who waits starts again too late"),
+        ("late_start", SETS, AT_WORK, "a waiting process starts again too late"),
     ],
 )
 def test_what_a_book_prescribes_is_held_against_it(

@@ -75,7 +75,9 @@ def judge(test: Test, machine: Machine) -> Verdict:
     figures = {"swap_ins": int((boot.evidence.events["kind"] == READ).sum()), "at_once": found}
     what = "processes at work at a time, on average"
     if found < (least := float(test.options.get("least", 0))):
-        return wrong(f"{found} {what}; at least {least} find room: who waits starts again too late", figures=figures)
+        return wrong(
+            f"{found} {what}; at least {least} find room: a waiting process starts again too late", figures=figures
+        )
     made = scaled(found, float(test.options["full"]), float(test.options["none"]), what, figures=figures)
     if made.fraction < 1 and "hint" in test.options:
         return replace(made, message=f"{made.message}\n{test.options['hint']}")
