@@ -62,7 +62,9 @@ MISTAKES = {
     "twice_tau": WS.replace("tau_ms * PER_MS", "tau_ms * 2 * PER_MS"),
     "half_tau": WS.replace("tau_ms * PER_MS", "tau_ms * PER_MS / 2"),
     "no_admission": changed(WS, "strict = 1, admit = 1;", "strict = 1, admit;"),
-    "late_start": changed(WS, "if (!n || w->own.set.nr > n->own.set.nr ||", "if (n && w->own.set.nr + n->own.set.nr &&"),
+    "late_start": changed(
+        WS, "if (!n || w->own.set.nr > n->own.set.nr ||", "if (n && w->own.set.nr + n->own.set.nr &&"
+    ),
     "no_claim": changed(WS, "others + ws_mm(mm)->claim <= vm_frames()", "others + ws_mm(mm)->size <= vm_frames()"),
     "no_patience": changed(WS, LATE, "\tmm = NULL;\n"),
     "keeps_it": changed(CLOCK, "\t\t\tlist_del(&p->node);\n\t\t\treturn page;", "\t\t\treturn page;"),
