@@ -209,7 +209,9 @@ class History:
         if not any(file.may_be(found, done, last) for file in files):
             sizes = sorted({len(version) for file in files for version in file.versions(done, last)})
             wanted = " or ".join(map(str, sizes))
-            raise Lost(f"{path} has {len(found)} bytes that it never had; it was synced with {wanted}")
+            if str(len(found)) in wanted.split(" or "):
+                raise Lost(f"{path} has the right size, {len(found)}, but bytes that it never had there")
+            raise Lost(f"{path} has {len(found)} bytes; it was synced with {wanted}")
 
 
 class Random(History):

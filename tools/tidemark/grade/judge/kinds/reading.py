@@ -157,9 +157,11 @@ def described(test: Test, work: Work) -> str:
     """What the disk did, in a sentence."""
     asked = used(test)
     helpful = len(asked.intersection(work.pages.tolist()))
+    before = len(asked) - helpful
+    known = f" ({before} in memory before)" if before else ""
     return (
-        f"the programs use {len(asked):,} pages; the disk read {len(work.pages):,} in {len(work.sizes):,} requests, "
-        f"{len(work.pages) - helpful:,} of them for nothing"
+        f"the programs use {len(asked):,} pages{known}; the disk read {len(work.pages):,} in {len(work.sizes):,} "
+        f"requests, {len(work.pages) - helpful:,} of them for nothing"
     )
 
 
