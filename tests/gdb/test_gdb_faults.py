@@ -152,7 +152,7 @@ def test_lists_of_the_working_set_policy_belong_to_processes() -> None:
     answer = made.answer("lists")
     owned = sum(int(row[8]) for row in rows(made.answer("z"))[1:])
     assert sum(list_lengths(answer).values()) == owned > 200
-    assert len(re.findall(r"^pid \d+ \(thrash\) ws_mm.set.pages: \d+  \(size=", answer, re.MULTILINE)) >= 3, answer
+    assert len(re.findall(r"^pid \d+ \(thrash\) ws_mm.own.set.pages: \d+  \(size=", answer, re.MULTILINE)) >= 3, answer
     assert re.search(r"page 0xb6\w+  P RW US .*  used=\d+ where=\d+$", answer, re.MULTILINE), answer
 
 

@@ -123,6 +123,12 @@ static u32 claim_of(struct mm_struct *mm)
 	return MAX(ws_mm(mm)->claim, ws_mm(mm)->own.set.nr);
 }
 
+/* The claim if it had to wait. Before a process has run for tau, its working set is not known. */
+static u32 claim_if_waiting(struct mm_struct *mm)
+{
+	return MAX(claim_of(mm), vtime(mm) <= tau_ms * PER_MS ? mm_demand(mm) : 0);
+}
+
 static u32 active_claims(void)
 {
 	u32 sum = 0;
@@ -140,9 +146,7 @@ static void suspend(struct mm_struct *mm)
 
 	w->waiting = true;
 	w->since = vm_now();
-	w->claim = claim_of(mm);
-	if (vtime(mm) <= tau_ms * PER_MS)
-		w->claim = MAX(w->claim, mm_demand(mm));
+	w->claim = claim_if_waiting(mm);
 	nr_suspended++;
 }
 
@@ -156,10 +160,13 @@ static void activate(struct mm_struct *mm)
 	nr_admitted++;
 }
 
-/* Of two processes, the one with the higher rank is suspended. */
+/* Of two processes, the one with the higher rank is suspended. One that sleeps will not grow. */
 static u32 rank(struct mm_struct *mm)
 {
-	return claim_of(mm) > vm_frames() / LITTLE ? 1 + ws_mm(mm)->idle : 0;
+	bool idle = ws_mm(mm)->idle;
+	u32 claim = idle ? claim_of(mm) : claim_if_waiting(mm);
+
+	return claim > vm_frames() / LITTLE ? 1 + idle : 0;
 }
 
 /* Returns the process to suspend, of equal ranks the last activated; NULL: only one is active. */

@@ -256,6 +256,24 @@ KTEST(ws_lists, young_process_claims_all_that_it_has_allocated)
 	core_stop();
 }
 
+KTEST(ws_lists, young_process_is_little_only_while_it_sleeps)
+{
+	struct mm_struct *large, *young;
+
+	defaults(FRAMES);
+	large = core_mm_new();
+	fault_in(large, 0, 80);
+	run(large, 0, 80, 10);
+	core_now_ns += 1000000;
+	young = core_mm_new();
+	young->demand = FRAMES / 2;
+	fault_in(young, 80, vm_frames() / LITTLE);
+	EXPECT_EQ(choose_victim(), young);
+	ws_mm(young)->idle = true;
+	EXPECT_EQ(choose_victim(), large);
+	core_stop();
+}
+
 KTEST(ws_lists, who_claims_little_is_stopped_last)
 {
 	struct mm_struct *large, *little, *last;
