@@ -32,7 +32,8 @@ def lay(tree: Path, lab: Lab) -> list[str]:
     if losing:
         raise LabError(
             f"{', '.join(losing)}: your work there is not committed, and the starter would replace it. "
-            f"`git add {' '.join(losing)} && git commit` keeps it; then try again",
+            f"`git add {' '.join(losing)} && git commit` keeps it (without a repository: first `git init`, or copy it "
+            "elsewhere); then try again",
             USAGE,
         )
     write(tree, changing)

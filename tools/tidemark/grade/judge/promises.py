@@ -205,7 +205,7 @@ class History:
     def judge_content(self, path: str, files: list[File], found: bytes | None, done: int, last: int) -> None:
         """Checks the content at a path that led to these files. Raises Lost."""
         if found is None or not files:
-            raise Lost(f"{path} is a file")
+            raise Lost(f"{path} is a file, but no step has made a file of this name: it leads to another inode")
         if not any(file.may_be(found, done, last) for file in files):
             sizes = sorted({len(version) for file in files for version in file.versions(done, last)})
             wanted = " or ".join(map(str, sizes))
