@@ -21,12 +21,13 @@ def check_repeatable(result: results.Result, image: dict[str, Any]) -> None:
         raise LabError(
             f"{result.folder} ran with its future in memory, which is not stored: `tidemark min` makes it again", USAGE
         )
-    disk = meta["settings"].get("disk")
-    if disk and not made_anew(disk):
-        raise LabError(
-            f"{result.folder} may have written to its disk, {disk}: only one from a folder or a size can be made again",
-            USAGE,
-        )
+    for disk in filter(None, (meta["settings"].get("disk"), meta["settings"].get("disk2"))):
+        if not made_anew(disk):
+            raise LabError(
+                f"{result.folder} may have written to its disk, {disk}: only one from a folder or a size can be made "
+                "again",
+                USAGE,
+            )
     results.check_files(result)
     if meta["image"]["sha256"] != image["sha256"]:
         raise LabError(

@@ -30,6 +30,7 @@ SCHEMA = 1
 META, TELEMETRY, CONSOLE, QEMU_LOG = "meta.json", "telemetry.ndjson", "console.log", "qemu.log"
 RAW = (TELEMETRY, CONSOLE)
 OF_THE_HOST = ("image", "telemetry", "qemu_flags", "gdb_port", "memory", "future")
+COMMANDS = (*OF_THE_HOST, "prefix")  # never taken from a result: with them QEMU could start any program
 OF_DISKS = ("disk", "disk_kind", "disk2", "disk_kept")
 
 
@@ -54,8 +55,9 @@ class Result:
         return self.folder.resolve().name
 
     def settings(self) -> qemu.Settings:
-        """The settings that repeat the run, with the image of this tree."""
-        return qemu.Settings(**self.meta["settings"])
+        """The settings that repeat the run, with the image of this tree. The result may be a student's."""
+        given = self.meta["settings"]
+        return qemu.Settings(**{name: value for name, value in given.items() if name not in COMMANDS})
 
     def telemetry(self, partial: bool = False) -> stream.Telemetry:
         """The run's telemetry; see tidemark.telemetry.stream.read."""
