@@ -109,6 +109,14 @@ def cut_at(view: bytearray, old: list[tuple[int, bytes]], request: Request, draw
     return bytes(medium)
 
 
+def at_end(image: bytes, requests: list[Request]) -> bytes:
+    """What a read returns after all requests."""
+    view = bytearray(image)
+    for sector, content in (one for request in requests for one in request.sectors):
+        view[place(sector)] = content
+    return bytes(view)
+
+
 def all_but_one(image: bytes, requests: list[Request]) -> Iterator[tuple[int, int, bytes]]:
     """(N, sector, medium) for cuts at each write: all that was written before is on the medium, and all sectors of the
     write but this one."""

@@ -151,7 +151,7 @@ def lost(history: promises.History, done: int, repaired_image: bytes | None) -> 
     try:
         history.judge(ext2.Image(repaired_image).files(), done)
     except ext2.BadImage as error:
-        return f"the disk cannot be read after e2fsck: {error}"
+        return f"the disk cannot be read: {error}"
     except promises.Lost as error:
         return str(error)
     return ""
@@ -181,6 +181,13 @@ def first_loss(machine: Machine, history: promises.History, log: media.Log, disk
     return ""
 
 
+def never_written(history: promises.History, log: media.Log, disk: bytes) -> str:
+    """What is not on the disk after the run; empty if all is. No cut shows what was never requested, as by code that
+    gives the file system another disk."""
+    said = lost(history, len(history.script), media.at_end(disk, log.requests))
+    return f"after the last of {len(log.requests)} requests: {said}" if said else ""
+
+
 def figure(test: Test, machine: Machine) -> float:
     """The number of flushes with the reference solution."""
     history = history_of(test)
@@ -198,7 +205,8 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return failed
     if run.outcome is not Outcome.RIGHT:
         return wrong(f"the disk cannot be unmounted: {run.reason}")
-    if said := first_loss(machine, history, log, disk, int(test.options.get("draws", DRAWS))):
+    draws = int(test.options.get("draws", DRAWS))
+    if said := first_loss(machine, history, log, disk, draws) or never_written(history, log, disk):
         return wrong(said)
     figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
     if not budget.is_relative(test):
