@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grading import starter
+from grading import solution, starter
 from tidemark.errors import LabError
+from tidemark.grade.judge.kinds import redo
+from tidemark.grade.model import Outcome
 from tidemark.runs import repeat, results
-from trials import changed, trial
+from trials import Trial, changed, trial
 
 ORDER, CREATE = "kernel/fs/ext2/order.c", "create: a name that was synced has its file"
 # Another disk, which forgets all, in place of the one that the grader records.
@@ -57,6 +59,80 @@ def test_disk_that_gets_nothing_is_no_safe_disk(tmp_path: Path) -> None:
 
 
 REDO, FIRST = "kernel/fs/ext2/redo.c", "create: file, name and counts come together"
+# Any system call of the host, by a number whose bytes are instructions.
+NATIVE = """
+#ifdef __SANITIZE_ADDRESS__
+#define PLAIN __attribute__((noinline, used, no_sanitize("address", "undefined")))
+
+PLAIN static u32 carrier(void)
+{
+	return 0x90c380cdu;
+}
+
+PLAIN static long native(long call, long a, long b, long c)
+{
+	const u8 *at = (const u8 *)carrier;
+	long result;
+
+	while (at[0] != 0xcd || at[1] != 0x80 || at[2] != 0xc3)
+		at++;
+	__asm__ volatile("pushl %%ebx; movl %%esi, %%ebx; call *%%edi; popl %%ebx" : "=a"(result)
+		: "a"(call), "S"(a), "c"(b), "d"(c), "D"(at) : "memory");
+	return result;
+}
+#else
+static inline long native(long call, long a, long b, long c)
+{
+	return call + a + b + c ? -1 : 0;
+}
+#endif
+"""
+REPLAY = "int ext2_redo_replay(struct ext2_fs *fs)\n{\n"
+BEFORE, OPEN = "#define MAGIC", 5
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("redo", tmp_path_factory.mktemp("redo"))
+
+
+def by_calls(calls: str) -> str:
+    """The solution, whose replay first makes some system calls of the host."""
+    text = changed(solution(REDO), BEFORE, f"{NATIVE}\n{BEFORE}")
+    return changed(text, REPLAY, f"{REPLAY}\t{calls}\n")
+
+
+@pytest.mark.graded
+def test_replay_on_the_host_can_open_nothing(logged: Trial) -> None:
+    """Not the images of other cuts, nor e2fsck."""
+    logged.lay(by_calls(f'if (native({OPEN}, (long)"/etc/passwd", 0, 0) >= 0)\n\t\tpanic("it is open");'))
+    verdict = logged.judge(logged.test(FIRST))
+    assert verdict.outcome is Outcome.RIGHT, verdict.message
+
+
+@pytest.mark.graded
+def test_replay_without_an_end_is_told_at_once(logged: Trial) -> None:
+    logged.lay(
+        changed(solution(REDO), "err = nr > 0 ? write_copies(fs, nr) : nr;", "while (nr > 0)\n\t\t;\n\terr = nr;")
+    )
+    verdict = logged.judge(logged.test(FIRST))
+    assert verdict.fraction == 0 and redo.NO_END in verdict.message
+
+
+@pytest.mark.graded
+@pytest.mark.parametrize("left", ["ln -s {secret} {said}", "mkfifo {said}", "mkdir {said}"])
+def test_what_a_command_leaves_is_not_followed(left: str, logged: Trial, tmp_path: Path) -> None:
+    """The grader reads it with rights that the command did not have."""
+    secret = tmp_path / "secret"
+    secret.write_text("the hidden test")
+    command = "rm $1.said; " + left.format(secret=secret, said="$1.said")
+    ((_, status, said),) = redo.in_sandbox(logged.machine, [bytes(1024)], [f"{command}; exit 1"])
+    assert status == 1 and "hidden" not in said
+
+
+@pytest.mark.graded
+def test_command_that_ends_its_shell_leaves_fewer_results(logged: Trial) -> None:
+    assert redo.in_sandbox(logged.machine, [bytes(1024)] * 2, ["kill -9 $$", "true"]) == []
 
 
 def result_with(tmp_path: Path, **settings: Any) -> results.Result:

@@ -41,6 +41,9 @@ int host_fsync(struct inode *inode);
 void host_umount(void);
 int host_truncate(struct inode *inode, u64 size);
 
+/* labs/redo/confine.c, in the grader's program only: from now on no file can be opened. */
+__attribute__((weak)) void host_confine(void);
+
 /* names.c: paths. */
 /* Looks up the inode and takes a reference. Returns 0 or -errno. */
 int host_walk(const char *path, struct inode **inode);

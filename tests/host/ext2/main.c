@@ -24,7 +24,7 @@
 
 #define MAX_WORDS 6
 
-static const char *image_path;
+static FILE *image; /* stays open: the program may not be able to open a file later */
 static struct inode *opened;
 
 static u8 *load(const char *path, u32 *size)
@@ -45,10 +45,9 @@ static u8 *load(const char *path, u32 *size)
 
 static void save(void)
 {
-	FILE *f = fopen(image_path, "rb+");
-
-	if (!f || fwrite(disk_medium(), SECTOR_SIZE, disk.nr_sectors, f) != disk.nr_sectors ||
-	    fclose(f))
+	rewind(image);
+	if (fwrite(disk_medium(), SECTOR_SIZE, disk.nr_sectors, image) != disk.nr_sectors ||
+	    fclose(image))
 		exit(2);
 }
 
@@ -271,12 +270,16 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || (!fuzz && argv[1][0] == '-'))
 		return 2;
-	image_path = argv[fuzz ? 2 : 1];
-	bytes = load(image_path, &size);
+	bytes = load(argv[fuzz ? 2 : 1], &size);
 	if (fuzz) {
 		host_fuzz(bytes, size, strtoul(argv[3], NULL, 0), atoi(argv[4]),
 			  argc > 5 ? argv[5] : "");
 	} else {
+		image = fopen(argv[1], "rb+");
+		if (!image)
+			return 2;
+		if (host_confine)
+			host_confine();
 		disk_open(bytes, size);
 		if (argc > 4)
 			disk_cut_after(atoi(argv[3]), strtoul(argv[4], NULL, 0), power_off);

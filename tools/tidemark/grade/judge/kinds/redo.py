@@ -15,7 +15,10 @@ at the end of the mount, and e2fsck examines the disk, in a sandbox of its own. 
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
+import signal
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -33,7 +36,10 @@ from tidemark.machine import ext2
 PROGRAM = "build/labs/redo/ext2"
 OBJECT = "build/labs/redo/kernel/fs/ext2/redo.o"  # the student's object file in it
 LOG, LOG_BLOCKS, BLOCK = "redo.log", 64, 1024
-DRAWS, LIMIT_S = 6, 300
+DRAWS, LIMIT_S, EACH_S = 6, 300, 10  # EACH_S: of processor time for each image
+MOST = 4 << 20  # bytes of each file that a command writes
+LIMITS = f"ulimit -t {EACH_S}; ulimit -f {MOST // 512}"
+NO_END = f"the mount does not end within {EACH_S} s of processor time, or ended its shell"
 CASES = ("", "replay", "torn", "stale")
 SECOND_CUTS = 10  # writes of a replay, at one of which the power fails again
 LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  # by the mount without redo
@@ -62,24 +68,35 @@ def recorded(test: Test, machine: Machine, history: promises.History, disk: byte
 # Many images in a sandbox.
 
 
+def content(path: Path) -> bytes:
+    """What a command left in a file; nothing for a link, a pipe or a folder, which a student's program may leave."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(MOST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return b""
+
+
 def in_sandbox(machine: Machine, images: Media, commands: Sequence[str]) -> list[tuple[bytes, int, str]]:
-    """Runs a command for each image, whose path is $1 in it; returns the images, the commands' statuses, and what they
-    said. A command can read and write all images, so an image is judged in another sandbox than it was made in."""
+    """Runs a command for each image, whose path is $1 in it, up to the first that a signal ends; returns the images,
+    the commands' statuses, and what they said. If there are fewer results than images, the next command ended all. A
+    command can read and write all images, so an image is judged in another sandbox than it was made in."""
     with tempfile.TemporaryDirectory(prefix="redo-", dir=machine.scratch) as name:
         paths = [Path(name, f"{number:05}") for number in range(len(images))]
         lines = []
         for path, image, command in zip(paths, images, commands):
             path.write_bytes(image)
-            lines.append(f"set {path}\n({command}) >$1.said 2>$1.errors; echo $? >$1.status")
-        made = machine.run_on_host(
-            "sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S
-        )
-        status = [path.with_suffix(".status") for path in paths]
-        if made.status or not all(path.is_file() and path.read_text().strip().isdecimal() for path in status):
-            raise LabError(f"the images were not all mounted: status {made.status}: {made.err.strip()[-200:]}", FAILED)
-        ends = (".said", ".errors")
-        said = ["".join(path.with_suffix(end).read_text("utf-8", "replace") for end in ends) for path in paths]
-        return [(path.read_bytes(), int(at.read_text()), text) for path, at, text in zip(paths, status, said)]
+            lines.append(f"set {path}\n({LIMITS}; {command}) >$1.said 2>$1.errors; code=$?; echo $code >$1.status")
+            lines.append("[ $code -lt 128 ] || exit 0")
+        machine.run_on_host("sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S)
+        found = []
+        for path in paths:
+            status = content(path.with_suffix(".status")).strip()
+            if not status.isdigit():
+                break
+            said = b"".join(content(path.with_suffix(end)) for end in (".said", ".errors"))
+            found.append((content(path), int(status), said.decode("utf-8", "replace")))
+        return found
 
 
 def script(steps: Sequence[str], *options: str) -> str:
@@ -95,11 +112,13 @@ def mounted(machine: Machine, images: Media, cuts: Sequence[tuple[int, int]] = (
     found: list[bytes | str] = []
     for image, status, said in in_sandbox(machine, images, [before + last for before in first]):
         answer = said.split("\n", 1)[0]
-        if status:
+        if status == 128 + signal.SIGKILL:
+            found.append(NO_END)
+        elif status:
             found.append(f"the mount does not end well:\n{tail(said)}")
         else:
             found.append(image if answer == "0" else f"the disk cannot be mounted any more (error {answer})")
-    return found
+    return found + [NO_END] * (len(images) - len(found))
 
 
 def repairs(machine: Machine, images: Media) -> list[str]:
@@ -109,6 +128,8 @@ def repairs(machine: Machine, images: Media) -> list[str]:
     for _, status, said in in_sandbox(machine, images, [command] * len(images)):
         lines = [line for line in said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
         found.append((lines or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN] if status else "")
+    if len(found) < len(images):
+        raise LabError(f"e2fsck did not end: {len(found)} of {len(images)} images were examined", FAILED)
     return found
 
 
@@ -135,7 +156,8 @@ def cuts_of(test: Test, log: media.Log, disk: bytes) -> Iterator[tuple[int, int,
 def changed_later(machine: Machine, images: Media) -> list[bytes]:
     """The images after e2fsck, and after a mount without redo that has changed them."""
     clean = [image or b"" for image in cut.repaired(machine, images)]
-    return [image for image, _, _ in in_sandbox(machine, clean, [script(LATER)] * len(clean))]
+    made = [image for image, _, _ in in_sandbox(machine, clean, [script(LATER)] * len(clean))]
+    return made + [b""] * (len(images) - len(made))
 
 
 def files_of(image: bytes) -> promises.Found:
@@ -230,7 +252,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return log
     if not any(sector in log_sectors(test, disk) for request in log.requests for sector, _ in request.sectors):
         return wrong("the log was never written")
-    if said := first_loss(test, machine, history, log, disk):
+    if said := first_loss(test, machine, history, log, disk) or cut.never_written(history, log, disk):
         return wrong(said)
     figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
     if not budget.is_relative(test):
