@@ -70,12 +70,19 @@ static int check(void)
 	return (int)ask((struct call){ .what = CHECK });
 }
 
+/* Lists the tree. Returns false if it is not a tree of entities: then no pointer in it may be followed. */
+static bool list_tree(int *list, u32 *nr)
+{
+	*nr = 0;
+	return list_subtree(q->rq.tree.rb_node, 0, list, nr);
+}
+
 static void print_tree(void)
 {
 	int list[MAX_ENTITIES];
-	u32 nr = 0;
+	u32 nr;
 
-	if (!list_subtree(q->rq.tree.rb_node, 0, list, &nr)) {
+	if (!list_tree(list, &nr)) {
 		printf(",\"tree\":null");
 		return;
 	}
@@ -135,7 +142,8 @@ static void start(void)
 	u32 i = entity_number();
 
 	q->se[i] = (struct sched_entity){ .weight = number() };
-	q->se[i].vruntime = q->rq.curr ? q->rq.curr->vruntime : q->rq.min_vruntime;
+	/* curr may lead to what the queue's program must not know: the word. */
+	q->se[i].vruntime = index_of(q->rq.curr) < 0 ? q->rq.min_vruntime : q->rq.curr->vruntime;
 	printf("n ");
 	enqueue(i, FAIR_NEW);
 	print_queue();
@@ -213,7 +221,7 @@ static void damage_one(u32 way, struct sched_entity *first, struct sched_entity 
 		last->vruntime = first->vruntime - 1;
 		break;
 	case 3:
-		rq->leftmost = rb_next(rq->leftmost);
+		rq->leftmost = &last->node;
 		break;
 	case 4:
 		first->node.rb_parent_color ^= RB_BLACK;
@@ -233,9 +241,12 @@ static void damage(void)
 	u32 often = number();
 	struct queue sound = *q;
 	bool content = true;
+	int list[MAX_ENTITIES];
+	u32 nr;
 
 	printf("d");
-	if (!q->rq.curr || q->rq.nr_running < 4 || rb_check(&q->rq.tree) < 3) {
+	if (index_of(q->rq.curr) < 0 || q->rq.nr_running < 4 || !list_tree(list, &nr) ||
+	    rb_check(&q->rq.tree) < 3) {
 		printf(" none\n");
 		return;
 	}
