@@ -55,7 +55,8 @@ def pieces(data: bytes) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def log_of(run: Boot, pages: range) -> Log:
-    """The log of a run that was recorded with writes. `pages`: those that its program marks, each by a store."""
+    """The log of a run that was recorded with writes. `pages`: those that its program marks, each by a store. What is
+    written with no request since the last mark has come around the queue of requests, and counts as not written."""
     events, written = run.evidence.events, pieces(run.writes)
     of_marks = (events["kind"] == STORE) & (events["a"] >= pages.start) & (events["a"] < pages.stop)
     kept = events[of_marks | np.isin(events["kind"], (REQUEST, FILE_WRITE))]
@@ -65,7 +66,9 @@ def log_of(run: Boot, pages: range) -> Log:
         if kind == REQUEST:
             requests.append(Request(tuple(marks)))
         elif kind == FILE_WRITE:
-            requests[-1].sectors += next(written)
+            piece = next(written)
+            if requests and len(requests[-1].marks) == len(marks):
+                requests[-1].sectors += piece
         elif not marks or page - pages.start != marks[-1]:
             marks.append(page - pages.start)
     return Log(requests, tuple(marks))
