@@ -97,6 +97,52 @@ def test_disk_without_requests_is_no_safe_disk(disk: str, tmp_path: Path) -> Non
     assert verdict.fraction == 0 and "requests: " in verdict.message and "is not there" in verdict.message
 
 
+AHEAD, SEQUENCE, COMPUTES = (
+    "kernel/mm/cache/ahead.c",
+    "in sequence, page by page",
+    "the disk works while the program computes",
+)
+# A copy of the disk that takes no time, or little; one that takes none has no requests that end.
+FAST_DISK = """
+#include "drivers/simdisk_state.h"
+#include "fs/vfs.h"
+static struct sim other;
+static void faster(struct readahead *ahead)
+{
+	struct inode *inode = container_of(ahead, struct file, ahead)->inode;
+	struct block_device *bdev;
+
+	if (ahead->mapped || (u32)inode < 0xc0000000u)
+		return;
+	bdev = inode->cache.bdev;
+	if ((u32)bdev < 0xc0000000u || bdev->disk != container_of(bdev, struct disk, whole))
+		return;
+	if (bdev == &other.disk.whole)
+		return;
+	other = *container_of(bdev->disk, struct sim, disk);
+	other.model.seek = other.model.rotation = other.model.latency = 0;
+	other.model.transfer = TRANSFER;
+	other.disk.whole.disk = &other.disk;
+	other.disk.active = NULL;
+	for (u32 i = 0; i < 2; i++)
+		other.disk.arrival[i].next = other.disk.arrival[i].prev = &other.disk.arrival[i];
+	inode->cache.bdev = &other.disk.whole;
+}
+"""
+DECIDE = "u32 readahead_miss("
+
+
+@pytest.mark.graded
+def test_copied_disk_has_no_requests(tmp_path: Path) -> None:
+    tried = trial("readahead", tmp_path)
+    for transfer, title in (("0", SEQUENCE), ("1", COMPUTES)):
+        disk = FAST_DISK.replace("TRANSFER", transfer)
+        text = changed(starter("readahead", AHEAD), DECIDE, f"{disk}\n{DECIDE}")
+        tried.lay(changed(text, "(void)ahead, (void)index, (void)want;", "(void)index, (void)want, faster(ahead);"))
+        verdict = tried.judge(tried.test(title))
+        assert verdict.fraction == 0 and "without a request to the disk" in verdict.message
+
+
 REDO, FIRST = "kernel/fs/ext2/redo.c", "create: file, name and counts come together"
 # Any system call of the host, by a number whose bytes are instructions.
 NATIVE = """

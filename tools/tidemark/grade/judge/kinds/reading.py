@@ -178,6 +178,8 @@ def judge(test: Test, machine: Machine) -> Verdict:
     missing = used(test) - pages_ever_read(run.evidence)
     if missing:
         return wrong(f"{len(missing):,} pages were never read from the disk, such as page {min(missing)}")
+    if around := len(work.pages) - int(work.sizes.sum()):
+        return wrong(f"{around:,} pages were read without a request to the disk")
     full, none = (round(limit, 1) for limit in budget.limits(test, machine, figure))
     figures = {name: work.by(name) for name in MEASURES}
     made = scaled(round(work.by(measure), 1), full, none, MEASURES[measure], figures=figures)
