@@ -178,17 +178,23 @@ KTEST(ws_lists, admits_first_who_has_most_in_memory)
 	core_stop();
 }
 
+/* Starts a and b, which claim 20 pages each and had to wait. Now a loads. */
+static void one_loads(struct mm_struct **a, struct mm_struct **b)
+{
+	defaults(FRAMES);
+	*a = core_mm_new();
+	*b = core_mm_new();
+	ws_mm(*a)->claim = ws_mm(*b)->claim = 20;
+	suspend(*a);
+	suspend(*b);
+	EXPECT(ws_may_run(*a) && !ws_may_run(*b));
+}
+
 KTEST(ws_lists, one_loads_at_a_time)
 {
 	struct mm_struct *a, *b;
 
-	defaults(FRAMES);
-	a = core_mm_new();
-	b = core_mm_new();
-	ws_mm(a)->claim = ws_mm(b)->claim = 20;
-	suspend(a);
-	suspend(b);
-	EXPECT(ws_may_run(a) && !ws_may_run(b));
+	one_loads(&a, &b);
 	fault_in(a, 0, 20);
 	EXPECT(ws_may_run(b));
 	core_stop();
@@ -198,13 +204,7 @@ KTEST(ws_lists, next_is_admitted_when_all_is_being_read_ahead)
 {
 	struct mm_struct *a, *b;
 
-	defaults(FRAMES);
-	a = core_mm_new();
-	b = core_mm_new();
-	ws_mm(a)->claim = ws_mm(b)->claim = 20;
-	suspend(a);
-	suspend(b);
-	EXPECT(ws_may_run(a) && !ws_may_run(b));
+	one_loads(&a, &b);
 	EXPECT(!ws_tick());
 	EXPECT(ws_mm(a)->loaded);
 	EXPECT(ws_may_run(b));

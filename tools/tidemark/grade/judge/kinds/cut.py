@@ -194,6 +194,18 @@ def figure(test: Test, machine: Machine) -> float:
     return float(log_of(budget.ended_well(test, ran(test, machine, disk_of(test), history)), history).flushes)
 
 
+def by_flushes(test: Test, machine: Machine, log: media.Log, figure_of: budget.Figure, said: str) -> Verdict:
+    """The verdict on a run of which no cut loses anything: `said`, or by the flushes against `figure_of` the reference
+    solution."""
+    figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
+    if not budget.is_relative(test):
+        return right(said, figures=figures)
+    full, none = budget.limits(test, machine, figure_of)
+    made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
+    hint = f"\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else ""
+    return replace(made, message=made.message + hint)
+
+
 def judge(test: Test, machine: Machine) -> Verdict:
     """Record one run, and cut the power at each of its requests."""
     history, disk = history_of(test), disk_of(test)
@@ -208,10 +220,5 @@ def judge(test: Test, machine: Machine) -> Verdict:
     draws = int(test.options.get("draws", DRAWS))
     if said := first_loss(machine, history, log, disk, draws) or never_written(history, log, disk):
         return wrong(said)
-    figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
-    if not budget.is_relative(test):
-        return right(f"nothing is lost by a cut at any of {len(log.requests)} requests", figures=figures)
-    full, none = budget.limits(test, machine, figure)
-    made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
-    said = f"{made.message}\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else made.message
-    return replace(made, message=said)
+    said = f"nothing is lost by a cut at any of {len(log.requests)} requests"
+    return by_flushes(test, machine, log, figure, said)

@@ -21,15 +21,14 @@ import signal
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import tail
-from tidemark.grade.judge import budget, media, promises
+from tidemark.grade.judge import media, promises
 from tidemark.grade.judge.kinds import cut
-from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
+from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.machine import Machine, trouble
 from tidemark.machine import ext2
 
@@ -254,10 +253,5 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return wrong("the log was never written")
     if said := first_loss(test, machine, history, log, disk) or cut.never_written(history, log, disk):
         return wrong(said)
-    figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
-    if not budget.is_relative(test):
-        return right(f"each of {len(log.requests)} requests may be the last one", figures=figures)
-    full, none = budget.limits(test, machine, figure)
-    made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
-    hint = f"\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else ""
-    return replace(made, message=made.message + hint)
+    said = f"each of {len(log.requests)} requests may be the last one"
+    return cut.by_flushes(test, machine, log, figure, said)
