@@ -383,8 +383,9 @@ void mounts_show(struct seq_file *m)
 
 	list_for_each_entry(sb, &mounts, node)
 		if (!vfs_path_of(sb->root, path, sizeof(path)))
-			seq_printf(m, "%s %s %s %s,relatime 0 0\n", sb->source, path,
-				   sb->type->name, sb->read_only ? "ro" : "rw");
+			seq_printf(m, "%s %s %s %s,relatime%s%s 0 0\n", sb->source, path,
+				   sb->type->name, sb->read_only ? "ro" : "rw",
+				   sb->shown ? "," : "", sb->shown ? sb->shown : "");
 }
 
 void filesystems_show(struct seq_file *m)

@@ -26,9 +26,9 @@ static void mountinfo_show(struct seq_file *m, struct task_struct *t)
 
 		if (vfs_path_of(sb->root, path, sizeof(path)))
 			continue;
-		seq_printf(m, "%u %u %u:%u / %s %s,relatime - %s %s %s\n", sb->dev, parent,
+		seq_printf(m, "%u %u %u:%u / %s %s,relatime - %s %s %s%s%s\n", sb->dev, parent,
 			   sb->dev >> 8, sb->dev & 0xff, path, access, sb->type->name, sb->source,
-			   access);
+			   access, sb->shown ? "," : "", sb->shown ? sb->shown : "");
 	}
 }
 

@@ -341,6 +341,19 @@ def test_log_cannot_be_changed_past_the_cache(tmp_path: Path) -> None:
     assert images.Image(image.read_bytes()).files()[LOG]
 
 
+def test_mounts_show_the_option(tmp_path: Path) -> None:
+    image = made(tmp_path, "256K", "1024", 16, 32)
+    shown = "cat /proc/mounts /proc/self/mountinfo"
+    line = f"{MOUNT}; {shown}; umount /mnt; mount -t ext2 /dev/sda /mnt; {shown}"
+    found = boot(line, disk=image, disk_kind=KIND, mem="16M").check_exit().console
+    assert re.findall(r"/dev/sda .*rw.*", found) == [
+        "/dev/sda /mnt ext2 rw,relatime,redo 0 0",
+        "/dev/sda rw,redo",
+        "/dev/sda /mnt ext2 rw,relatime 0 0",
+        "/dev/sda rw",
+    ]
+
+
 def test_many_inodes_are_committed_in_pieces(tmp_path: Path) -> None:
     """Reading sets the times of 400 files, whose records lie in 50 blocks; the log has room for 31."""
     image = made(tmp_path, "2M", "1024", 512, 32)

@@ -399,6 +399,7 @@ static int ext2_mount(struct super_block *sb, const char *options)
 	mutex_init(&fs->lock);
 	INIT_LIST_HEAD(&fs->kept);
 	err = redo ? ext2_log_alloc(fs) : 0;
+	sb->shown = redo ? "redo" : NULL;
 	if (!err)
 		err = mount_fs(fs);
 	if (err)

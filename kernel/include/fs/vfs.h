@@ -211,6 +211,7 @@ struct super_block {
 	const struct log_operations *log; /* fs/gate.h; NULL: none */
 	struct block_device *bdev; /* NULL: in memory */
 	char source[32]; /* as given to mount */
+	const char *shown; /* of its options, what /proc/mounts shows; NULL: nothing */
 	u32 dev, block_size, block_bits;
 	u32 nth; /* of all mounts of devices since boot, from 0 */
 	u64 max_size; /* of a file, bytes */
