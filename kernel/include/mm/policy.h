@@ -213,8 +213,9 @@ u32 vm_frames(void);
 /* Slots of the swap area: an upper bound on ghosts of anonymous pages. An upper bound on resident
  * pages is max_pfn (mm/page.h), since frames are numbered from 0 to max_pfn - 1. */
 u32 vm_slots(void);
-/* Requests that mm's pages in the swap area are read after this hook returns, as far as free memory
- * allows without evicting other pages. Only from tick. The pages are inserted as PREFETCH. */
+/* Requests that mm's pages in the swap area are read after this hook returns, at most PREPAGE_MOST and
+ * as far as free memory allows without evicting other pages. Only from tick. Inserted as PREFETCH. */
+#define PREPAGE_MOST 1024
 void vm_prepage(struct mm_struct *mm);
 /* Schedules the next tick after ms milliseconds (at least 1) instead of tick_ms. Only from tick. */
 void vm_tick_after(u32 ms);

@@ -47,7 +47,7 @@ struct ws_mm {
 	u32 active_at, ran_until; /* virtual time at activation, and at the last tick */
 	bool idle; /* at the last tick: asleep, and did not run since the one before */
 	bool waiting;
-	bool loaded; /* since its activation all of its claim was read ahead */
+	u32 unread; /* pages of its claim for which no read was requested since its activation */
 	u64 since; /* machine time at which it became active or began to wait */
 };
 POLICY_MM_FITS(struct ws_mm);
@@ -154,7 +154,8 @@ static void activate(struct mm_struct *mm)
 {
 	struct ws_mm *w = ws_mm(mm);
 
-	w->waiting = w->idle = w->loaded = false;
+	w->waiting = w->idle = false;
+	w->unread = ~0u;
 	w->since = vm_now();
 	w->active_at = vtime(mm);
 	nr_admitted++;
@@ -192,7 +193,7 @@ static struct mm_struct *who_loads(void)
 	for_each_ws(mm) {
 		struct ws_mm *w = ws_mm(mm);
 
-		if (!w->waiting && !w->idle && !w->loaded && w->own.set.nr < w->claim &&
+		if (!w->waiting && !w->idle && w->unread && w->own.set.nr < w->claim &&
 		    vtime(mm) - w->active_at <= tau_ms * PER_MS)
 			return mm;
 	}
@@ -387,12 +388,17 @@ static struct mm_struct *longest(bool waiting)
 static void load(void)
 {
 	struct mm_struct *mm = who_loads();
+	struct ws_mm *w = mm ? ws_mm(mm) : NULL;
 	u32 frames = vm_frames(), worth = frames / WORTH;
-	u32 missing = mm ? ws_mm(mm)->claim - ws_mm(mm)->own.set.nr : 0;
 
-	room = mm && nr_pages + worth >= frames ? missing + worth : 0;
-	if (mm && !room) {
-		ws_mm(mm)->loaded = nr_pages + missing < frames;
+	room = 0;
+	if (!w)
+		return;
+	w->unread = MIN(w->unread, w->claim - w->own.set.nr);
+	if (nr_pages + worth >= frames) {
+		room = w->unread + worth;
+	} else {
+		w->unread -= nr_pages + w->unread < frames ? MIN(w->unread, PREPAGE_MOST) : 0;
 		vm_prepage(mm);
 	}
 }

@@ -206,7 +206,22 @@ KTEST(ws_lists, next_is_admitted_when_all_is_being_read_ahead)
 
 	one_loads(&a, &b);
 	EXPECT(!ws_tick());
-	EXPECT(ws_mm(a)->loaded);
+	EXPECT(!ws_mm(a)->unread);
+	EXPECT(ws_may_run(b));
+	core_stop();
+}
+
+KTEST(ws_lists, more_than_one_request_reads_is_requested_again)
+{
+	struct mm_struct *a, *b;
+
+	one_loads(&a, &b);
+	defaults(2 * PREPAGE_MOST);
+	ws_mm(a)->claim = PREPAGE_MOST + 1;
+	EXPECT(!ws_tick());
+	EXPECT(ws_mm(a)->unread == 1);
+	EXPECT(!ws_may_run(b));
+	EXPECT(!ws_tick());
 	EXPECT(ws_may_run(b));
 	core_stop();
 }

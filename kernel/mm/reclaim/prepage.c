@@ -10,11 +10,10 @@
  * pages calls again.
  */
 #include "mm/mm.h"
+#include "mm/policy.h"
 #include "mm/reclaim.h"
 #include "mm/swap.h"
 #include "sched/current.h"
-
-#define AT_ONCE 1024 /* pages per call */
 
 /* Collects the slots of pages of mm that are not resident. Does not sleep, so nothing changes meanwhile. */
 static u32 collect(struct mm_struct *mm, u32 *slots)
@@ -25,7 +24,7 @@ static u32 collect(struct mm_struct *mm, u32 *slots)
 		const pte_t *table = pgd_has_table(mm->pgd, addr) ? pte_lookup(mm->pgd, addr)
 								  : NULL;
 
-		for (u32 i = 0; table && i < PTRS_PER_PTE && nr < AT_ONCE; i++)
+		for (u32 i = 0; table && i < PTRS_PER_PTE && nr < PREPAGE_MOST; i++)
 			if (pte_is_swap(table[i]) && !swap_cached(pte_swap_slot(table[i])))
 				slots[nr++] = pte_swap_slot(table[i]);
 	}
@@ -47,7 +46,7 @@ static void sort(u32 *slots, u32 nr)
 
 void swap_prepage(struct mm_struct *mm, u32 most)
 {
-	static u32 slots[AT_ONCE];
+	static u32 slots[PREPAGE_MOST];
 	u32 nr = collect(mm, slots), reclaims = current->flags & TF_RECLAIM;
 
 	sort(slots, nr);
