@@ -363,7 +363,7 @@ static void measure(struct mm_struct *mm, u32 looks)
 	look(&w->own.left, last, now, looks / 2);
 	look(&w->own.set, last, now, looks);
 	w->size = w->own.set.nr;
-	if (w->size > w->claim || now - w->active_at > tau_ms * PER_MS)
+	if (w->size > w->claim || (!w->waiting && now - w->active_at > tau_ms * PER_MS))
 		w->claim = w->size;
 }
 

@@ -271,6 +271,27 @@ KTEST(ws_lists, young_process_claims_all_that_it_has_allocated)
 	core_stop();
 }
 
+KTEST(ws_lists, claim_stays_while_a_process_that_ran_since_the_tick_waits)
+{
+	struct mm_struct *mm;
+
+	defaults(FRAMES);
+	mm = core_mm_new();
+	fault_in(mm, 0, 20);
+	run(mm, 0, 20, 300);
+	mm->vtime_ns += 1000000;
+	suspend(mm);
+	for (u32 i = 0; i < 20; i++) {
+		struct vm_scan scan = policy_trim_scan(mm, 1, FRAMES);
+
+		room = 1;
+		core_drop_isolated(core_select(&scan));
+	}
+	EXPECT(!ws_tick());
+	EXPECT_EQ(ws_mm(mm)->claim, 20);
+	core_stop();
+}
+
 KTEST(ws_lists, young_process_is_little_only_while_it_sleeps)
 {
 	struct mm_struct *large, *young;
