@@ -141,14 +141,14 @@ int ext2_give_kept(struct ext2_fs *fs)
 /* lab: end */
 
 /* lab: shortened */
-/* Writes the shortened inode into its block, so that the next flush includes it. */
+/* Writes the shortened inode into its block. A flush that begins afterwards includes it. */
 void ext2_blocks_freed(struct inode *inode)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);
 
-	fs->freed_before = fs->flushes_begun + 1;
-	if (ext2_write_inode(inode))
+	if (ext2_write_inode(inode)) /* sleeps: a flush may begin meanwhile */
 		inode_mark_dirty(inode);
+	fs->freed_before = fs->flushes_begun + 1;
 }
 /* lab: end */
 
