@@ -62,9 +62,6 @@ MISTAKES = {
     "twice_tau": WS.replace("tau_ms * PER_MS", "tau_ms * 2 * PER_MS"),
     "half_tau": WS.replace("tau_ms * PER_MS", "tau_ms * PER_MS / 2"),
     "no_admission": changed(WS, "strict = 1, admit = 1;", "strict = 1, admit;"),
-    "late_start": changed(
-        WS, "if (!n || w->own.set.nr > n->own.set.nr ||", "if (n && w->own.set.nr + n->own.set.nr &&"
-    ),
     "no_claim": changed(WS, "others + ws_mm(mm)->claim <= vm_frames()", "others + ws_mm(mm)->size <= vm_frames()"),
     "no_patience": changed(WS, LATE, "\tmm = NULL;\n"),
     "keeps_it": changed(CLOCK, "\t\t\tlist_del(&p->node);\n\t\t\treturn page;", "\t\t\treturn page;"),
@@ -155,7 +152,6 @@ BY_HAND, ALL_USED = "clock: second chances, by hand", "clock: every page has bee
         ("never_trims", SETS, TAU, "page 4 was still in memory"),
         pytest.param("twice_tau", SETS, TAU, "so it should have gone", marks=pytest.mark.soak),
         ("half_tau", SETS, RARELY, "so it was in the working set"),
-        ("late_start", SETS, AT_WORK, "a waiting process starts again too late"),
     ],
 )
 def test_what_a_book_prescribes_is_held_against_it(

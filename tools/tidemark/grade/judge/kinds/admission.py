@@ -7,7 +7,6 @@ executes instructions at what time. A process with less than a twentieth of a sh
     vm, frames, swap, set    as in the kind `faults`
     work              as in tidemark.grade.judge.work
     full, none        processes at a time, on average over the run: all points up to `full`, none from `none` on
-    least             no points below it: processes wait although there is room (0)
     hint              a hint for students without all points
 """
 
@@ -19,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from tidemark.grade.judge import work
-from tidemark.grade.model import Test, Verdict, scaled, wrong
+from tidemark.grade.model import Test, Verdict, scaled
 from tidemark.grade.witness.boot import NO_REFS, Boot
 from tidemark.grade.witness.evidence import READ, SWITCH, Evidence
 from tidemark.grade.witness.machine import Machine
@@ -74,10 +73,6 @@ def judge(test: Test, machine: Machine) -> Verdict:
     found = round(at_once(boot.evidence, workers(boot.evidence, int(test.options["processes"]))), 2)
     figures = {"swap_ins": int((boot.evidence.events["kind"] == READ).sum()), "at_once": found}
     what = "processes at work at a time, on average"
-    if found < (least := float(test.options.get("least", 0))):
-        return wrong(
-            f"{found} {what}; at least {least} find room: a waiting process starts again too late", figures=figures
-        )
     made = scaled(found, float(test.options["full"]), float(test.options["none"]), what, figures=figures)
     if made.fraction < 1 and "hint" in test.options:
         return replace(made, message=f"{made.message}\n{test.options['hint']}")
