@@ -51,21 +51,91 @@ FORBIDDEN = {
 }
 
 
+WS = solution(f"{POLICIES}/ws.c")
+WAITS, TURNS = (
+    "which processes wait, and which start again, by hand",
+    "five processes that each fill memory take turns, by hand",
+)
+DETAILS = "locked pages, other zones, few looks, and uses that it is told of"
+BEGINS = "\tw->waiting = w->idle = false;\n\tw->unread = ~0u;\n"
+RANK = "return claim > vm_frames() / LITTLE ? 1 + idle : 0;"
+STOPS = "\t\tsuspend(victim);\n\t\tpage = take_owned(scan, %s);\n"
+PUT_BACK = "(void)why;\n\tenlist(page, SET);\n"
+
+WRONG_SETS = {
+    "late start": (
+        changed(WS, "if (!n || w->own.set.nr > n->own.set.nr ||", "if (n && w->own.set.nr + n->own.set.nr &&"),
+        WAITS,
+        "1 may run; at least 2 expected",
+    ),
+    "no admission": (changed(WS, "admit = 1;", "admit;"), WAITS, "3 may run; at most 2 expected"),
+    "little waits": (changed(WS, RANK, "return 1 + idle;"), WAITS, "0 may run; at least 1 expected"),
+    "a sleeper stays": (
+        changed(WS, RANK, RANK.replace("1 + idle", "1")),
+        WAITS,
+        "pages were taken from processes that",
+    ),
+    "another one's page": (
+        changed(WS, STOPS % "false", STOPS % "true"),
+        WAITS,
+        "pages were taken from processes that never had to wait; at most 2 expected",
+    ),
+    "short turns": (
+        changed(WS, f"{BEGINS}\tw->since = vm_now();\n", BEGINS),
+        TURNS,
+        "times a process had to stop; at most",
+    ),
+    "no turns": (changed(WS, "mm = longest(true);", "mm = NULL;"), TURNS, "ms; at least 2000 expected"),
+    "all run": (changed(WS, "admit = 1;", "admit;"), TURNS, "5 may run; at most 2 expected"),
+    "lost page": (changed(WS, PUT_BACK, "(void)why;\n"), DETAILS, "expected page 1, yours gave none"),
+}
+OTHER_SETS = {  # other honest rules: which process is stopped, and how many load at a time
+    "youngest": changed(WS, "rank(mm) > rank(victim)", "rank(mm) >= rank(victim)"),
+    "first activated": changed(
+        WS, "ws_mm(mm)->since >= ws_mm(victim)->since", "ws_mm(mm)->since < ws_mm(victim)->since"
+    ),
+    "largest": changed(WS, "ws_mm(mm)->since >= ws_mm(victim)->since", "claim_of(mm) > claim_of(victim)"),
+    "smallest": changed(WS, "ws_mm(mm)->since >= ws_mm(victim)->since", "claim_of(mm) < claim_of(victim)"),
+    "all load": changed(WS, "\tif (who_loads())\n\t\treturn NULL;\n", ""),
+    "claims when asleep": changed(WS, "if (!ws_mm(mm)->waiting && !ws_mm(mm)->idle)", "if (!ws_mm(mm)->waiting)"),
+    "claims its size": changed(WS, "vtime(mm) <= tau_ms * PER_MS ? mm_demand(mm) : 0", "0"),
+}
+
+
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return trial("clock", tmp_path_factory.mktemp("script"))
 
 
-def test_use_that_a_policy_is_told_of_counts(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return trial("workingset", tmp_path_factory.mktemp("sets"))
+
+
+def test_use_that_a_policy_is_told_of_counts(sets: Trial) -> None:
     """ws, whose page 1 was touched last, gives page 1, which came first."""
-    tried = trial("workingset", tmp_path)
-    source = solution(f"{POLICIES}/ws.c")
-    test = tried.test("locked pages, other zones, few looks, and uses that it is told of")
-    tried.lay(source)
-    assert tried.judge_on_host(test).outcome is Outcome.RIGHT
-    tried.lay(changed(source, "\t.touch = ws_touch,\n", ""))
-    verdict = tried.judge_on_host(test)
+    test = sets.test(DETAILS)
+    sets.lay(WS)
+    assert sets.judge_on_host(test).outcome is Outcome.RIGHT
+    sets.lay(changed(WS, "\t.touch = ws_touch,\n", ""))
+    verdict = sets.judge_on_host(test)
     assert verdict.outcome is not Outcome.RIGHT and verdict.fraction == 0, verdict.message
+
+
+@pytest.mark.parametrize("what", WRONG_SETS)
+def test_which_process_waits_is_seen(what: str, sets: Trial) -> None:
+    source, title, said = WRONG_SETS[what]
+    sets.lay(source)
+    verdict = sets.judge_on_host(sets.test(title))
+    assert verdict.outcome is Outcome.WRONG and said in verdict.message, verdict.message
+
+
+@pytest.mark.parametrize("what", OTHER_SETS)
+def test_another_rule_for_stopping_gets_all_points(what: str, sets: Trial) -> None:
+    sets.lay(OTHER_SETS[what])
+    for title in (WAITS, TURNS):
+        verdict = sets.judge_on_host(sets.test(title))
+        assert verdict.outcome is Outcome.RIGHT, verdict.message
 
 
 @pytest.mark.parametrize("what", soak_but(FORBIDDEN, "bit first", "never more", "back in front"))

@@ -73,14 +73,12 @@ u64 vm_now(void)
 
 u64 mm_vtime(struct mm_struct *mm)
 {
-	(void)mm;
-	return sim_now_ns;
+	return mm->ran_ns + (mm == sim_current ? sim_now_ns - sim_since_ns : 0);
 }
 
 bool mm_sleeps(struct mm_struct *mm)
 {
-	(void)mm;
-	return false;
+	return mm->asleep;
 }
 
 /* Nothing is read ahead here. */
@@ -92,14 +90,12 @@ void vm_prepage(struct mm_struct *mm)
 /* The process demands the pages that it has referenced so far. */
 u32 mm_demand(struct mm_struct *mm)
 {
-	(void)mm;
-	return counts.pages;
+	return mm->demand;
 }
 
 u32 mm_rss(struct mm_struct *mm)
 {
-	(void)mm;
-	return sim_resident;
+	return mm->resident;
 }
 
 u32 vm_frames(void)
@@ -114,7 +110,7 @@ void *vm_future(void)
 
 struct mm_struct *vm_next_mm(struct mm_struct *mm)
 {
-	return mm ? NULL : &sim_mm;
+	return mm ? mm->next : sim_oldest;
 }
 
 void *policy_mm(struct mm_struct *mm)

@@ -1,7 +1,8 @@
 /*
  * The memory of one process: its page table, its frames, and what is counted. See vmsim.h.
  *
- * The page table has two levels, like the processor's, but for 2^32 pages.
+ * The page table has two levels, like the processor's, but for 2^32 pages. Several processes share it, and
+ * each uses other pages.
  */
 #include "vmsim.h"
 
@@ -13,9 +14,10 @@ struct page *mem_map;
 u32 max_pfn;
 struct zone zones[MAX_ZONES];
 struct counts counts;
-u64 sim_now_ns;
+u64 sim_now_ns, sim_since_ns;
 u32 sim_resident;
 struct mm_struct sim_mm;
+struct mm_struct *sim_oldest = &sim_mm, *sim_current = &sim_mm;
 
 struct entry **memory_leaves[2];
 
@@ -82,6 +84,8 @@ void memory_release(struct page *page)
 
 	entry->page = NULL;
 	entry->mapped = entry->faults = false;
+	if (page->owner)
+		page->owner->resident--;
 	page->owner = NULL;
 	sim_resident--;
 	free_frames[zones[ZONE_NORMAL].nr_free++] = page;
@@ -100,6 +104,20 @@ static void forget_all(struct entry *leaf, bool of_file, u32 first)
 		else if (leaf[i].slot)
 			policy_call_forget((struct page_id){ SWAP_STORE, leaf[i].slot });
 	free(leaf);
+}
+
+void memory_forget_leaf(u32 leaf)
+{
+	for (u32 i = 0; memory_leaves[0][leaf] && i < LEAF_SIZE; i++) {
+		struct page *page = memory_leaves[0][leaf][i].page;
+
+		if (page) {
+			policy_call_remove(page, VM_OUT_FREED);
+			memory_release(page);
+		}
+	}
+	forget_all(memory_leaves[0][leaf], false, leaf << LEAF_SHIFT);
+	memory_leaves[0][leaf] = NULL;
 }
 
 void memory_forget(void)

@@ -1,4 +1,4 @@
-/* The process: its references, the faults that they cause, and its time. See vmsim.h. */
+/* A process: its references, the faults that they cause, and its time. See vmsim.h. */
 #include "vmsim.h"
 
 #define MAX_WAIT 1000000 /* ticks that the only process may wait for may_run */
@@ -29,10 +29,25 @@ static void tick(void)
 	next_tick_ns += policy_tick_ms() * 1000000ull;
 }
 
-/* There is no other process, so only time can change the policy's decision. */
+bool process_may_run(struct mm_struct *mm)
+{
+	bool held = mm->held;
+
+	mm->held = !policy_call_may_run(mm);
+	mm->stopped |= mm->held;
+	counts.stops += !held && mm->held;
+	return !mm->held;
+}
+
+static bool alone(void)
+{
+	return sim_oldest == &sim_mm && !sim_mm.next;
+}
+
+/* Without another process, only time can change the policy's decision. */
 static void admit(void)
 {
-	for (u32 waits = 0; !policy_call_may_run(&sim_mm); waits++) {
+	for (u32 waits = 0; !process_may_run(sim_current) && alone(); waits++) {
 		if (waits == MAX_WAIT)
 			rule_fatal(&policy_timer, "may_run", "may_run",
 				   "the only process may never run");
@@ -41,14 +56,23 @@ static void admit(void)
 	}
 }
 
-static void pass_time(u32 ns)
+static void admit_all(void)
+{
+	for_each_mm(mm)
+		process_may_run(mm);
+}
+
+void process_wait(u32 ns)
 {
 	u64 until = sim_now_ns + ns;
 
 	while (next_tick_ns <= until) {
-		sim_now_ns = next_tick_ns;
+		sim_now_ns = MAX(sim_now_ns, next_tick_ns);
 		tick();
-		admit();
+		if (alone())
+			admit();
+		else
+			admit_all();
 	}
 	sim_now_ns = MAX(sim_now_ns, until);
 }
@@ -71,11 +95,12 @@ static void bring_in(struct entry *entry, u32 vpage, u32 kind)
 		page_set(page, PG_anon);
 	if (!(kind & REF_LOAD) || !(kind & REF_FILE || entry->slot))
 		page_set(page, PG_dirty);
-	page->owner = kind & REF_CALL ? NULL : &sim_mm;
+	page->owner = kind & REF_CALL ? NULL : sim_current;
 	page->index = vpage;
 	entry->page = page;
 	sim_resident++;
-	counts.pages += !entry->seen;
+	sim_current->resident += !!page->owner;
+	sim_current->demand += !entry->seen && !sim_current->nr_used;
 	entry->seen = true;
 	entry->mapped = !(kind & REF_CALL);
 	policy_call_insert(page, page->owner, kind & REF_CALL ? VM_IN_READ : VM_IN_FAULT,
@@ -93,7 +118,7 @@ static const char *fault(struct entry *entry, u32 vpage, u32 kind)
 		if (!(kind & REF_LOAD))
 			page_set(entry->page, PG_dirty);
 		counts.minor++;
-		policy_call_touch(entry->page, &sim_mm, VM_TOUCH_MINOR);
+		policy_call_touch(entry->page, sim_current, VM_TOUCH_MINOR);
 	} else {
 		result = "fault";
 		counts.faults++;
@@ -110,7 +135,7 @@ static const char *call_finds(struct entry *entry, u32 kind)
 
 	if (!(kind & REF_LOAD))
 		page_set(page, PG_dirty);
-	policy_call_touch(page, &sim_mm, VM_TOUCH_IO);
+	policy_call_touch(page, sim_current, VM_TOUCH_IO);
 	return "hit";
 }
 
@@ -147,7 +172,7 @@ void process_run(u32 vpage, u32 count, u32 ns, u32 kind)
 	const char *result = refer(vpage, kind);
 
 	if (unlikely(sim_now_ns + ns >= next_tick_ns))
-		pass_time(ns);
+		process_wait(ns);
 	else
 		sim_now_ns += ns;
 	if (count > 1 && kind & REF_CALL) {

@@ -13,6 +13,8 @@ static u32 next_slot = 1;
 static void finish_evict(struct page *page)
 {
 	policy_call_evicted(page, page_id_of(page));
+	if (page->owner)
+		page->owner->lost++;
 	memory_release(page);
 }
 
@@ -103,14 +105,23 @@ void reclaim_one(void)
 	policy_blame(ZONES_ALL, given);
 }
 
-u32 reclaim_surplus(void)
+static u32 trim(struct mm_struct *mm)
 {
-	u32 n = policy_call_surplus(&sim_mm), freed = 0;
-	struct vm_scan scan = policy_trim_scan(&sim_mm, n, sim_resident);
+	u32 n = policy_call_surplus(mm), freed = 0;
+	struct vm_scan scan = policy_trim_scan(mm, n, sim_resident);
 	struct page *page;
 
 	while ((page = seam_select(&scan)))
 		freed += work_on(page, scan.act);
 	finish_writes();
+	return freed;
+}
+
+u32 reclaim_surplus(void)
+{
+	u32 freed = 0;
+
+	for_each_mm(mm)
+		freed += trim(mm);
 	return freed;
 }

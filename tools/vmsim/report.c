@@ -242,7 +242,7 @@ void report_result(void)
 	printf("{\"policy\":\"%s\",\"frames\":%u,\"references\":%llu,\"pages\":%u,"
 	       "\"faults\":%llu,\"hits\":%llu,\"minor\":%llu,\"evictions\":%llu,"
 	       "\"trimmed\":%llu,\"ticks\":%llu,\"looked\":%llu,\"ns\":%llu}\n",
-	       vm_policy->name, max_pfn, (unsigned long long)counts.references, counts.pages,
+	       vm_policy->name, max_pfn, (unsigned long long)counts.references, sim_mm.demand,
 	       (unsigned long long)counts.faults,
 	       (unsigned long long)(counts.references - counts.faults - counts.minor),
 	       (unsigned long long)counts.minor, (unsigned long long)counts.evictions,

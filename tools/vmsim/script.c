@@ -1,7 +1,7 @@
 /*
- * Tests what a reference string cannot: locked pages, zones, a small budget, pages that are put back.
- * Standard input has one event per line. The answer to each line ends with the pages whose accessed bits are
- * set:
+ * Tests what a reference string cannot: locked pages, zones, a small budget, pages that are put back, and several
+ * processes. Standard input has one event per line. The answer to each line ends with the pages whose accessed bits
+ * are set:
  *
  * 	in PAGE ZONE		the page is brought into memory, in that zone
  *	use PAGE		a program uses it
@@ -11,22 +11,22 @@
  * 	back PAGE		the core puts back the page that select returned
  * 	ask PRIORITY ZONES LOOKS	select, with zones as a mask; the answer begins with the page, 0: none
  *
- * Pages are numbered from 1. A millisecond passes with each event. As always, a broken rule ends the program (seam.c).
+ * Pages are numbered from 1. A millisecond passes with each of these events. As always, a broken rule ends the program
+ * (seam.c). The following events take no time, except for run, and each answer begins with a number:
+ *
+ *	who PROCESS		the later events are of this process, which begins when first named; 0
+ *	uses NUMBER		it uses this number of pages of its own in each turn (crowd.c); 0
+ *	sleep, wake, end PROCESS	0
+ *	run MS			all processes take turns; how often one had to stop
+ *	may PROCESS		may_run: 1 or 0
+ *	lost			the number of pages that were taken from processes which never had to wait
+ *	ran PROCESS		its own time, ms
  */
 #include "vmsim.h"
 
 #include "lib/printf.h"
 #include "lib/string.h"
 #include <stdio.h>
-
-static struct page *page_read(void)
-{
-	u32 number;
-
-	if (scanf("%u", &number) != 1 || !number || number > max_pfn)
-		exit(EXIT_USAGE);
-	return &mem_map[number - 1];
-}
 
 static u32 number_read(void)
 {
@@ -37,24 +37,46 @@ static u32 number_read(void)
 	return number;
 }
 
-static u32 number_of(const struct page *page)
+static struct entry *entry_read(void)
 {
-	return page - mem_map + 1;
+	u32 number = number_read();
+
+	if (!number || number > max_pfn)
+		exit(EXIT_USAGE);
+	return entry_at(number, false);
 }
 
-static void come(struct page *page)
+static struct mm_struct *process_read(void)
 {
-	struct entry *entry;
+	return crowd_process(number_read());
+}
 
+static struct mm_struct *who(void)
+{
+	if (!sim_current)
+		exit(EXIT_USAGE);
+	return sim_current;
+}
+
+static void come(void)
+{
+	struct entry *entry = entry_read();
+	u32 number = entry - entry_at(0, false);
+	struct page *page;
+
+	if (entry->page || !zones[ZONE_NORMAL].nr_free)
+		exit(EXIT_USAGE);
+	page = memory_take();
 	page->flags = number_read() << PG_zone_shift;
 	page_set(page, PG_anon);
 	page_set(page, PG_dirty);
-	page->owner = &sim_mm;
-	page->index = number_of(page);
-	entry = entry_of(page);
+	page->owner = who();
+	page->index = number;
 	*entry = (struct entry){ .page = page, .seen = true, .mapped = true };
 	sim_resident++;
-	policy_call_insert(page, &sim_mm, VM_IN_FAULT, page_id_of(page));
+	sim_current->resident++;
+	sim_current->demand++;
+	policy_call_insert(page, sim_current, VM_IN_FAULT, page_id_of(page));
 }
 
 static u32 ask(void)
@@ -65,34 +87,80 @@ static u32 ask(void)
 
 	scan.allowance = number_read();
 	page = policy_call_select(&scan);
-	return page ? number_of(page) : 0;
+	return page ? page->index : 0;
 }
 
-static void perform(const char *word)
+static void leave(struct page *page)
 {
-	struct page *page;
+	policy_call_remove(page, VM_OUT_FREED);
+	page->owner->demand--;
+	memory_release(page);
+}
 
-	if (!strcmp(word, "ask")) {
-		printf("%u", ask());
-		return;
-	}
-	page = page_read();
-	if (!strcmp(word, "in"))
-		come(page);
-	else if (!strcmp(word, "use"))
+static void perform_on_page(const char *word)
+{
+	struct page *page = entry_read()->page;
+
+	if (!page)
+		exit(EXIT_USAGE);
+	if (!strcmp(word, "use"))
 		page_set(page, PG_young);
 	else if (!strcmp(word, "touch"))
-		policy_call_touch(page, &sim_mm, VM_TOUCH_MINOR);
+		policy_call_touch(page, page->owner, VM_TOUCH_MINOR);
 	else if (!strcmp(word, "lock"))
 		page_set(page, PG_locked);
 	else if (!strcmp(word, "open"))
 		page_clear(page, PG_locked);
 	else if (!strcmp(word, "gone"))
-		policy_call_remove(page, VM_OUT_FREED);
+		leave(page);
 	else if (!strcmp(word, "back"))
 		policy_call_putback(page, VM_PUT_NOSWAP);
 	else
 		exit(EXIT_USAGE);
+}
+
+/* Performs an event that concerns processes, and returns its number; or returns false. */
+static bool perform_on_process(const char *word, u32 *number)
+{
+	*number = 0;
+	if (!strcmp(word, "who"))
+		crowd_switch(process_read());
+	else if (!strcmp(word, "uses"))
+		crowd_uses(who(), number_read());
+	else if (!strcmp(word, "sleep"))
+		process_read()->asleep = true;
+	else if (!strcmp(word, "wake"))
+		process_read()->asleep = false;
+	else if (!strcmp(word, "end"))
+		crowd_end(number_read());
+	else if (!strcmp(word, "run"))
+		*number = crowd_run(number_read());
+	else if (!strcmp(word, "may"))
+		*number = process_may_run(process_read());
+	else if (!strcmp(word, "lost"))
+		*number = crowd_lost();
+	else if (!strcmp(word, "ran"))
+		*number = mm_vtime(process_read()) / 1000000;
+	else
+		return false;
+	return true;
+}
+
+static void perform(const char *word)
+{
+	u32 number;
+
+	if (perform_on_process(word, &number)) {
+		printf("%u", number);
+		return;
+	}
+	if (!strcmp(word, "ask"))
+		printf("%u", ask());
+	else if (!strcmp(word, "in"))
+		come();
+	else
+		perform_on_page(word);
+	sim_now_ns += 1000000;
 }
 
 void script_run(void)
@@ -101,10 +169,10 @@ void script_run(void)
 
 	while (scanf("%7s", word) == 1) {
 		perform(word);
-		sim_now_ns += 1000000;
 		for (u32 i = 0; i < max_pfn; i++)
-			if (page_test(&mem_map[i], PG_young))
-				printf(" %u", i + 1);
+			if (mem_map[i].owner && page_test(&mem_map[i], PG_young) &&
+			    mem_map[i].index < LEAF_SIZE)
+				printf(" %u", mem_map[i].index);
 		putchar('\n');
 		fflush(stdout);
 	}

@@ -12,6 +12,7 @@
  *	          also linked here, define the rules and the owner of each page
  *	reclaim.c frees frames: mm/reclaim/reclaim.c
  *	process.c references, faults, time: mm/space/fault.c, mm/control/admission.c
+ *	crowd.c   several processes that take turns; only scripts have them
  *	script.c  events that a reference string lacks: locked pages, zones, a small budget
  *	many.c    many short strings, each from a fresh start
  *	host.c    reports a policy that crashes, or whose hook never returns
@@ -33,7 +34,7 @@
  *
  * Left out: read-ahead; pages that are shared, locked or under writeback when they are wanted; zones
  * (all frames are in NORMAL); a full swap area; background reclaim (a cap on frames never starts it);
- * more than one process.
+ * more than one process, except in a script.
  */
 #ifndef VMSIM_H
 #define VMSIM_H
@@ -46,11 +47,18 @@ enum { EXIT_VIOLATION = 1, EXIT_USAGE = 2 };
 
 struct mm_struct {
 	u64 policy[POLICY_MM_SIZE / 8];
+	struct mm_struct *next; /* the next younger process */
+	u32 resident, demand;   /* pages in memory, and those that it has allocated */
+	u64 ran_ns;             /* its own time, until it was switched to last */
+	bool held, stopped;     /* by the last answer of may_run, by any: it waits */
+	u32 lost;               /* pages that were evicted */
+	bool asleep;            /* crowd.c */
+	u32 nr_used;            /* crowd.c: the pages that it uses in each turn */
 };
 
 struct counts {
 	u64 references, faults, minor, evictions, trimmed, ticks, looked;
-	u32 pages; /* distinct */
+	u32 stops; /* a process that ran must wait */
 };
 
 /* The kinds of reference. Without any: a program's write to its own page. */
@@ -72,14 +80,19 @@ struct entry {
 };
 
 /* memory.c */
-extern struct mm_struct sim_mm;
+extern struct mm_struct sim_mm; /* the first process, and the only one unless a script has more */
+extern struct mm_struct *sim_oldest, *sim_current; /* NULL: no process; no process runs */
+#define for_each_mm(mm) for (struct mm_struct *mm = sim_oldest; mm; mm = mm->next)
 extern struct counts counts;
-extern u64 sim_now_ns; /* machine time, and the process's own */
+extern u64 sim_now_ns; /* machine time */
+extern u64 sim_since_ns; /* since when sim_current has run */
 extern u32 sim_resident; /* frames in use */
 void memory_start(u32 nr_frames);
 /* Takes the process's pages from the policy, with all that it remembers of them: the process
  * ends. */
 void memory_forget(void);
+/* The same for one of several processes: its pages are those of one leaf. */
+void memory_forget_leaf(u32 leaf);
 void memory_free(void);
 /* The page tables of the process and of the file: pointers to leaves, NULL for those that no page needed yet. */
 #define LEAF_SHIFT 14
@@ -130,10 +143,25 @@ u32 reclaim_surplus(void);
 
 /* process.c */
 void process_start(u32 nr_frames);
-/* `count` references of a kind to one page, which take ns together. */
+/* `count` references of a kind to one page, which take ns together. If there are several processes, they
+ * are those of sim_current, and a process that must wait is held. */
 void process_run(u32 vpage, u32 count, u32 ns, u32 kind);
+/* Time without references. */
+void process_wait(u32 ns);
+/* Calls may_run and returns its answer. */
+bool process_may_run(struct mm_struct *mm);
 /* Ends the process and frees the policy's data of it. */
 void process_end(void);
+
+/* crowd.c. Process number 1 is the first; another one begins when it is asked for. */
+struct mm_struct *crowd_process(u32 number);
+void crowd_switch(struct mm_struct *mm); /* NULL: no process runs */
+void crowd_uses(struct mm_struct *mm, u32 nr); /* its pages, all used in each turn */
+/* All processes take turns for ms of machine time. Returns how often one had to stop. */
+u32 crowd_run(u32 ms);
+void crowd_end(u32 number);
+/* Returns the number of pages that processes lost which never had to wait. */
+u32 crowd_lost(void);
 
 /* script.c: performs the events on standard input. */
 void script_run(void);

@@ -3,7 +3,7 @@
 
 STEP := tools/page/step/core
 STEP_CC := clang --target=wasm32
-STEP_SRC := $(wildcard $(STEP)/*.c) $(filter-out %/main.c %/host.c %/script.c %/many.c,$(VMSIM_SRC)) kernel/lib/printf.c
+STEP_SRC := $(wildcard $(STEP)/*.c) $(filter-out %/main.c %/host.c %/script.c %/crowd.c %/many.c,$(VMSIM_SRC)) kernel/lib/printf.c
 STEP_POLICY_SRC := $(POLICIES:%=kernel/mm/policy/%.c)
 STEP_FLAGS := -std=gnu11 -O2 -ffreestanding -fdata-sections -Wall -Wextra $(STRICT) -DCHECK_EVERY=1 \
 	-I$(STEP) -I$(STEP)/include -Itools/vmsim -Itests/host/portable

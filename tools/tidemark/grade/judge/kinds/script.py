@@ -17,6 +17,16 @@ the policy interface. The script also contains the expected results. Options:
         looks3          the last ask cleared at most 3 bits, or 4: a policy that looks first and then asks whether it
                         may has looked once more
 
+        p2              the words after it are of process 2; at first they are of process 1 (tools/vmsim/crowd.c)
+        uses30          in each turn it uses 30 pages of its own, which come in and are evicted without further words
+        sleep, wake, end
+        run600          for 600 ms the processes that may run and do not sleep take turns: how often one had to stop
+        may1-3          may_run is called for each of these processes: the number that may run
+        lost            the number of pages that were evicted from processes which never had to wait
+        ran             for how many ms the process has run
+        least2, most5   bounds of the number that one of the last four words gave
+
+    set       parameters, such as ws.tau_ms=100
     hint      a hint for the student
 
 For a student who has a variant of the policy's rule, the pages that are given, and the bits that are kept or cleared,
@@ -44,16 +54,25 @@ FRAMES, LOOKS, CALM, ALL_ZONES, NORMAL = 64, 64, 12, 7, 1
 LIMIT_S = 10  # of processor time
 HAPPENS = re.compile(r"(in|use|touch|lock|open|gone|back)(\d+)(?:-(\d+))?(?:@([0-2]))?")
 ASKS = re.compile(r"ask(\d*)(?:@([0-2]))?(?:#(\d+))?")
-EXPECTS = re.compile(r"(=|kept|cleared|looks)(\d+|some|none)(?:-(\d+))?")
+EXPECTS = re.compile(r"(=|kept|cleared|looks|least|most)(\d+|some|none)(?:-(\d+))?")
+CROWD = re.compile(r"(p|uses|sleep|wake|end|run|may|lost|ran)(\d*)(?:-(\d+))?")
+COUNTS = {
+    "run": "{} times a process had to stop",
+    "may": "{} may run",
+    "lost": "{} pages were taken from processes that never had to wait",
+    "ran": "it ran for {} ms",
+}
+ANSWERED = ("ask", "who", "uses", "sleep", "wake", "end", *COUNTS)  # their answers begin with a number
 
 
 @dataclass(frozen=True)
 class Step:
-    """A word of a script: `lines` for the simulator, and the expectations that follow the word."""
+    """A word of a script: `lines` for the simulator, and the expectations that follow the word. `who`: the process."""
 
     word: str
     lines: tuple[str, ...]
     expects: list[tuple[str, str, str]] = field(default_factory=list)
+    who: str = "1"
 
 
 class Wrong(Exception):
@@ -65,17 +84,33 @@ def refuse(word: str) -> NoReturn:
     raise LabError(f"script: {word!r} is not a word of a script; see tidemark.grade.judge.kinds.script", BAD_INPUT)
 
 
-def step_of(word: str) -> Step:
-    """The step of a word, without its expectations."""
+def step_of_crowd(word: str, who: str) -> Step | None:
+    """The step of a word about processes; None if it is none."""
+    if not (found := CROWD.fullmatch(word)):
+        return None
+    what, first, last = found.groups()
+    if what == "p":
+        return Step(word, (f"who {first}",), who=first)
+    if what == "may":
+        return Step(word, tuple(f"may {each}" for each in range(int(first), int(last or first) + 1)), who=who)
+    if what == "lost":
+        return Step(word, (what,), who=who)
+    return Step(word, (f"{what} {first or who}",), who=who)
+
+
+def step_of(word: str, who: str) -> Step:
+    """The step of a word of process `who`, without its expectations."""
+    if step := step_of_crowd(word, who):
+        return step
     if found := ASKS.fullmatch(word):
         priority, zone, looks = found.groups()
         zones = 1 << int(zone) if zone else ALL_ZONES
-        return Step(word, (f"ask {priority or CALM} {zones} {looks or LOOKS}",))
+        return Step(word, (f"ask {priority or CALM} {zones} {looks or LOOKS}",), who=who)
     if not (found := HAPPENS.fullmatch(word)):
         refuse(word)
     what, first, last, zone = found.groups()
     more = f" {zone or NORMAL}" if what == "in" else ""
-    return Step(word, tuple(f"{what} {page}{more}" for page in range(int(first), int(last or first) + 1)))
+    return Step(word, tuple(f"{what} {page}{more}" for page in range(int(first), int(last or first) + 1)), who=who)
 
 
 def steps_of(script: str) -> list[Step]:
@@ -84,7 +119,7 @@ def steps_of(script: str) -> list[Step]:
     for word in script.split():
         found = EXPECTS.fullmatch(word)
         if not found:
-            steps.append(step_of(word))
+            steps.append(step_of(word, steps[-1].who if steps else "1"))
         elif not steps:
             refuse(word)
         else:
@@ -122,15 +157,31 @@ def check_bits(what: str, wanted: set[int], used: set[int]) -> None:
         raise Wrong(f"the accessed bit of {pages(wanted & used)} is still set; passing it should have cleared it")
 
 
+def check_count(step: Step, what: str, bound: int, count: int) -> None:
+    """Raises Wrong if the number that a step answered is out of bounds."""
+    if count < bound if what == "least" else count > bound:
+        said = COUNTS[step.lines[0].split()[0]].format(count)
+        raise Wrong(f"{said}; {'at least' if what == 'least' else 'at most'} {bound} expected")
+
+
 def check(step: Step, given: int, before: set[int], used: set[int]) -> None:
     """Compare the expectations of a step with its result. Raises Wrong if they differ."""
     for what, first, last in step.expects:
         if what == "=":
             check_given(first, given)
+        elif what in ("least", "most"):
+            check_count(step, what, int(first), given)
         elif what == "looks" and len(before - used) > int(first) + 1:
             raise Wrong(f"it may look at {first} pages, but cleared the accessed bits of {len(before - used)}")
         elif what != "looks":
             check_bits(what, set(range(int(first), int(last) + 1)), used)
+
+
+def read_answer(order: str, answer: str) -> tuple[int, set[int]]:
+    """(the number that the simulator's answer begins with, or 0; the pages whose accessed bits are set)."""
+    numbers = [int(word) for word in answer.split()]
+    given = numbers.pop(0) if order.split()[0] in ANSWERED else 0
+    return given, set(numbers)
 
 
 def follow(steps: list[Step], lines: list[str]) -> None:
@@ -144,9 +195,8 @@ def follow(steps: list[Step], lines: list[str]) -> None:
             answer = next(answers, "")
             if answer.startswith("{"):
                 raise Wrong(f"{said}: the policy broke a rule: {json.loads(answer)['violation']['what']}")
-            numbers = [int(word) for word in answer.split()]
-            given = numbers.pop(0) if order.startswith("ask") else 0
-            used = set(numbers)
+            more, used = read_answer(order, answer)
+            given += more
         try:
             check(step, given, before, used)
         except Wrong as error:
@@ -163,10 +213,16 @@ def needs(test: Test) -> tuple[str, ...]:
     return (program(test),)
 
 
+def arguments(test: Test) -> list[str]:
+    """The simulator's arguments."""
+    parameters = [part for each in test.options.get("set", ()) for part in ("--set", str(each))]
+    return ["--frames", str(FRAMES), *parameters, "--script"]
+
+
 def perform(test: Test, machine: Machine, scripts: Sequence[list[Step]]) -> tuple[list[str], str]:
     """Run the scripts; returns what host_runs.run does."""
     orders = ("".join(f"{line}\n" for step in steps for line in step.lines) for steps in scripts)
-    words = (program(test), "--frames", str(FRAMES), "--script")
+    words = (program(test), *arguments(test))
     return host_runs.run(machine, [(words, text.encode()) for text in orders], LIMIT_S)
 
 
@@ -188,7 +244,7 @@ def of_rule(test: Test, machine: Machine, steps: list[Step]) -> list[Step]:
     """A script as the solution of the student's rule performs it. Raises LabError if that breaks a rule."""
     policy = str(test.options["policy"])
     orders = "".join(f"{line}\n" for step in steps for line in step.lines)
-    words = [str(expected.simulator(machine.reference, policy)), "--frames", str(FRAMES), "--script"]
+    words = [str(expected.simulator(machine.reference, policy)), *arguments(test)]
     lines = iter(subprocess.run(words, input=orders, capture_output=True, text=True).stdout.splitlines())
     made = []
     for step in steps:
@@ -197,9 +253,7 @@ def of_rule(test: Test, machine: Machine, steps: list[Step]) -> list[Step]:
             answer = next(lines, "{")
             if answer.startswith("{"):
                 raise LabError(f"{test.title}: the solution of {policy} ends at `{step.word}`: {answer}", FAILED)
-            numbers = [int(word) for word in answer.split()]
-            given = numbers.pop(0) if order.startswith("ask") else 0
-            used = set(numbers)
+            given, used = read_answer(order, answer)
         made.append(by_rule(step, given, used))
     return made
 
