@@ -101,13 +101,50 @@ def computed(*instructions: int) -> Evidence:
     return Evidence(events, [], int(user[-1]), 1, False, True)
 
 
+def measured(seen: Evidence) -> guard.Without:
+    """What a run without a guard came to that left this evidence."""
+    return guard.Without(seen.virtual_ns / 1e9, seen.instructions, guard.work(seen).tolist(), 1, [])
+
+
 def test_work_left_undone_is_found() -> None:
-    none = computed(500, 9_000_000, 9_000_000)
+    none = measured(computed(500, 9_000_000, 9_000_000))
     assert guard.shirked(none, computed(9_010_000, 300, 9_000_100)) == ""
     assert "executed 8,000,000 instructions, without it 9,000,000" in guard.shirked(
         none, computed(9_000_000, 8_000_000)
     )
     assert "1 processes computed, without it 2" in guard.shirked(none, computed(9_000_000))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "made", "fraction"),
+    [
+        ((5, 5, 5, 99, 99), 3, 1),
+        ((5, 99, 5, 99, 5), 5, 1),
+        ((99, 5, 20, 20, 5), 4, 0),
+        ((5, 20, 7, 7, 5), 5, 0.75),
+        ((5, None), 2, 0),
+    ],
+)
+def test_runs_that_decide_nothing_more_are_not_made(
+    seconds: tuple[int | None, ...], made: int, fraction: float, tried: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a guard it takes 10 s; 6 s get full points, 10 s get none. None: the machine stops."""
+    runs = iter(seconds)
+    mine = []
+
+    def run(*_: object) -> Boot:
+        took = next(runs)
+        seen = replace(computed(9_000_000), virtual_ns=(took or 0) * 10**9)
+        mine.append(Boot(Outcome.RIGHT if took else Outcome.HUNG, "it stopped", "", seen))
+        return mine[-1]
+
+    none = measured(replace(computed(9_000_000), virtual_ns=10**10))
+    monkeypatch.setattr(guard, "without", lambda *_: none)
+    monkeypatch.setattr(guard, "with_guard", run)
+    verdict = guard.judge(
+        model.Test("share", 1, "guard", {"run": "true", "jitters": 5, "full": 0.6, "none": 1}), tried.machine
+    )
+    assert verdict.fraction == pytest.approx(fraction) and len(mine) == made, verdict.message
 
 
 # --- the answers ---
@@ -144,11 +181,10 @@ def test_wrong_answer(tried: Trial, title: str, text: str, words: str) -> None:
 def test_limit_has_a_tolerance(number: int, right: bool, tried: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
     """The true limit is 6: from 7 on the run takes too long."""
 
-    def run(_: object, command: str, **options: object) -> Boot:
-        evidence = replace(computed(9_000_000), virtual_ns=int(command) * 10**9)
-        return Boot(Outcome.RIGHT, "", "", evidence)
+    def run(test: object, machine: object, command: str) -> guard.Without:
+        return measured(replace(computed(9_000_000), virtual_ns=int(command) * 10**9))
 
-    monkeypatch.setattr(boot_cache, "boot", run)
+    monkeypatch.setattr(guard, "without", run)
     options = {"answer": "n", "run": "{n}", "range": [1, 20], "step": 1, "within_s": 6, "tolerance": 1}
     verdict = answers.limit(model.Test("limit", 1, "answers", options), tried.machine, number)
     assert (verdict.outcome is Outcome.RIGHT) is right, verdict.message

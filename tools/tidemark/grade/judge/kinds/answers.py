@@ -1,7 +1,7 @@
 """Kind `answers`: a number that the student has measured, compared with a measurement during grading.
 
-The numbers are in the lab's .toml file, one per line. Correct values are stored nowhere: each is measured in the graded
-kernel itself, from outside.
+The numbers are in the lab's .toml file, one per line. No file of the release has the correct values: each is
+measured from outside, once, in a kernel built from release files alone.
 
 Options:
     answer      name of the number in the student's file
@@ -21,7 +21,6 @@ from pathlib import Path
 from tidemark.grade.judge import answer_file
 from tidemark.grade.judge.kinds import guard
 from tidemark.grade.model import Test, Verdict, right, wrong
-from tidemark.grade.witness.evidence import READ
 from tidemark.grade.witness.machine import Machine
 
 MOST = 1_000_000_000
@@ -57,11 +56,10 @@ def limit(test: Test, machine: Machine, number: float) -> Verdict:
     tried = int(number) - step * tolerance, int(number) + step * (tolerance + 1)
     for n in tried:
         one = filled_in(test, n)
-        run = guard.without(one, machine, one.options["run"])
-        failed = guard.failure(run, f"with {n}")
-        if failed:
-            return failed
-        seconds.append(run.evidence.virtual_ns / 1e9)
+        try:
+            seconds.append(guard.without(one, machine, one.options["run"]).seconds)
+        except guard.Failed as error:
+            return error.verdict(f"with {n}")
     said = (
         f"with {tried[0]} it takes {seconds[0]:.1f} s, with {tried[1]} {seconds[1]:.1f} s; the limit is {within_s:g} s"
     )
@@ -79,8 +77,11 @@ def near(test: Test, number: float, true: float, what: str) -> Verdict:
 
 def pages(test: Test, machine: Machine, number: float) -> Verdict:
     """Compare the number with the pages read from the disk."""
-    run = guard.without(test, machine, str(test.options["run"]))
-    return guard.failure(run, "without a guard") or near(test, number, run.evidence.count(READ), "pages read")
+    try:
+        true = guard.without(test, machine, str(test.options["run"])).pages
+    except guard.Failed as error:
+        return error.verdict()
+    return near(test, number, true, "pages read")
 
 
 MEASURES = {"limit": limit, "pages": pages}
