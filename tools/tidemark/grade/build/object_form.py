@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
@@ -41,6 +42,7 @@ from tidemark.grade.build.elf import (
 )
 from tidemark.grade.model import Lab
 
+T = TypeVar("T")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 PLAIN_LOCAL = re.compile(r"[^\W0-9][\w.]*|\.[\w.]*")  # static names may have letters beyond ASCII
 READ, WRITE, RUN = SH_FLAGS.SHF_ALLOC, SH_FLAGS.SHF_WRITE, SH_FLAGS.SHF_EXECINSTR
@@ -59,6 +61,7 @@ HOOKS = 16  # bytes before the first hook: name, summary, tick_ms, params
 HEADER = struct.Struct("<48xH2x")  # of an ELF file: the number of its sections
 MOST_BYTES = 64 << 20
 MOST_SECTIONS, MOST_LOADED, MOST_CODE, MOST_SYMBOLS, MOST_RELOCATED = 200, 32, 1 << 20, 1 << 20, 4 << 20
+MOST_SHOWN = 20  # offences of a kind
 BACK = -4  # a call counts from the end of its four bytes
 
 
@@ -107,6 +110,12 @@ def may_define(lab: Lab, file: str, name: str) -> bool:
     return name in lab.defines or (file in lab.registers and bool(entry_of(file).fullmatch(name)))
 
 
+def shown(found: Sequence[T], sentence: Callable[[T], str]) -> list[str]:
+    """The sentences on the first findings, and how many more there are. To find a symbol's line takes a second."""
+    more = len(found) - MOST_SHOWN
+    return [*map(sentence, found[:MOST_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])]
+
+
 def line_with(tree: Path, file: str, pattern: str) -> str:
     """FILE:LINE of the first line with a pattern in a file of the tree; FILE if no line has it."""
     lines = (tree / file).read_text(errors="replace").splitlines() if (tree / file).is_file() else []
@@ -120,7 +129,10 @@ def offences(lab: Lab, file: str, part: Elf, place_of: Callable[[str], str] | No
     found = [("", text) for text in of_sections(part)]
     found += of_symbols(lab, file, part)
     found += [("", text) for text in of_relocations(part)]
-    return [f"{place_of(symbol) if symbol and place_of else file}: {text}" for symbol, text in dict.fromkeys(found)]
+    return shown(
+        list(dict.fromkeys(found)),
+        lambda each: f"{place_of(each[0]) if each[0] and place_of else file}: {each[1]}",
+    )
 
 
 def of_sections(part: Elf) -> Iterator[str]:

@@ -81,6 +81,7 @@ FORBIDDEN = re.compile(
     r"|int3?|into|icebp|iret[lw]?|sysenter|sysexit|syscall|popf[lw]?|l(jmp|call|ret)[lw]?|f[a-z0-9]+|xsave\w*|xrstor\w*"
 )
 REGISTERS = re.compile(r"%(cr|db|dr)\d|%[xy]?mm\d|%[fg]s\b")
+TOOL_S, TOOL_BYTES = 60, 1 << 30  # of nm and objdump: processor time, memory
 SECTION_LINE = re.compile(r"Disassembly of section (.+):")
 FUNCTION_LINE = re.compile(r"[0-9a-f]+ <(.+)>:")
 SOURCE_LINE = re.compile(r"(?:inlined by )?(.+?):(\d+)(?: \(.*\))?")
@@ -94,8 +95,9 @@ def binutils(name: str) -> str:
 
 
 def listed(*command: str, tree: Path) -> list[str]:
-    """The lines that a tool prints."""
-    return subprocess.run(command, cwd=tree, capture_output=True, text=True, errors="replace").stdout.splitlines()
+    """The lines that a tool prints, within limits: debug information can be odd, too."""
+    limited = ["prlimit", f"--cpu={TOOL_S}", f"--data={TOOL_BYTES}", *command]
+    return subprocess.run(limited, cwd=tree, capture_output=True, text=True, errors="replace").stdout.splitlines()
 
 
 def objects(lab: Lab) -> tuple[str, ...]:
@@ -151,9 +153,13 @@ def host_offences(tree: Path, lab: Lab, name: str) -> list[str]:
     if large := not_to_be_read(tree / name):
         return [f"{source_of(lab, name)} has {large}"]
     found = assembly_offences(tree, lab, name) + symbol_offences(tree, lab, name)
-    for symbol in sorted(symbols(tree, name)[0]):
-        if not object_form.may_define(lab, source_of(lab, name), symbol.removeprefix(TWIN)) and symbol not in THUNKS:
-            found.append(f"{source_of(lab, name)} defines {symbol}, which the assignment does not ask for")
+    file = source_of(lab, name)
+    more = [
+        symbol
+        for symbol in sorted(symbols(tree, name)[0])
+        if not object_form.may_define(lab, file, symbol.removeprefix(TWIN)) and symbol not in THUNKS
+    ]
+    found += object_form.shown(more, lambda symbol: f"{file} defines {symbol}, which the assignment does not ask for")
     for section in Elf(tree / name).sections:
         if STARTING.fullmatch(section.name) and not (section.name in SANITIZERS_OWN and section.size == 4):
             found.append(f"{source_of(lab, name)} has code that runs without a call: a section {section.name!r}")
@@ -168,12 +174,14 @@ def assembly_offences(tree: Path, lab: Lab, name: str) -> list[str]:
 def symbol_offences(tree: Path, lab: Lab, name: str, linked: Sequence[str] = ()) -> list[str]:
     """Symbols that an object uses, but may not. It may use what the objects `linked` define."""
     known = symbols_allowed(lab).union(*(symbols(tree, each)[0] for each in linked))
-    return [
-        f"{line_of_symbol(tree, source_of(lab, name), name, symbol)} uses {symbol}, "
-        "which is not among what this assignment may use"
-        for symbol in sorted(symbols(tree, name)[1] - known)
-        if not SANITIZERS.fullmatch(symbol)
-    ]
+    unknown = [symbol for symbol in sorted(symbols(tree, name)[1] - known) if not SANITIZERS.fullmatch(symbol)]
+    return object_form.shown(
+        unknown,
+        lambda symbol: (
+            f"{line_of_symbol(tree, source_of(lab, name), name, symbol)} uses {symbol}, "
+            "which is not among what this assignment may use"
+        ),
+    )
 
 
 def source_of(lab: Lab, name: str) -> str:

@@ -17,14 +17,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from pathlib import Path
 
 from tidemark.errors import FAILED, LabError
 
 HEADERS = ("kernel/include", "tests/host")
 MOST_MIB = 4  # of text; a policy and its headers have 50 KiB
-MOST_SHOWN = 3
+MOST_SHOWN, MOST_FOUND = 3, 20  # places; to find one takes time in proportion to the text
 TOKEN = re.compile(
     r"""
     ^\#\ (?P<line>\d+)\ "(?P<file>[^"\n]*)"[^\n]*\n | ^\#[^\n]* | /\*.*?\*/ | //[^\n]*
@@ -102,11 +102,17 @@ def foreign_assembly(tokens: Sequence[Token], known: frozenset[str], files: Sequ
 
 def naked(tokens: Sequence[Token]) -> Iterator[Token]:
     """Attributes that remove a function's prologue and epilogue: __attribute__((naked)), [[gnu::naked]]."""
+    opened: list[int] = []
     for at, token in enumerate(tokens):
-        if token.text in ATTRIBUTE or [each.text for each in tokens[at : at + 2]] == ["[", "["]:
-            inside = tokens[at : end_of(tokens, at)]
-            depth = accumulate(STEPS.get(each.text, 0) for each in inside)
-            yield from (each for each, deep in zip(inside, depth) if deep == 2 and each.text in NAKED)
+        step = STEPS.get(token.text, 0)
+        if step > 0:
+            opened.append(at)
+        elif step < 0 and opened:
+            opened.pop()
+        elif token.text in NAKED and len(opened) > 1 and opened[-1] == opened[-2] + 1:
+            first = opened[-2]
+            if [each.text for each in tokens[first : first + 2]] == ["[", "["] or tokens[first - 1].text in ATTRIBUTE:
+                yield token
 
 
 def offences(tree: Path, name: str, files: Sequence[str]) -> list[str]:
@@ -117,6 +123,6 @@ def offences(tree: Path, name: str, files: Sequence[str]) -> list[str]:
     if path.stat().st_size > MOST_MIB << 20:
         return [f"{name}: after the preprocessor it has more than {MOST_MIB} MiB"]
     tokens = tokens_of(path.read_text(encoding="latin-1"))
-    found = [*foreign_assembly(tokens, of_headers(tree), files), *naked(tokens)]
+    found = islice(chain(foreign_assembly(tokens, of_headers(tree), files), naked(tokens)), MOST_FOUND)
     said = list(dict.fromkeys(f"{each.file}:{each.line}: `{each.text}` is refused: {BECAUSE}" for each in found))
-    return [*said[:MOST_SHOWN], *([f"and more, {len(said)} places in all"] if len(said) > MOST_SHOWN else [])]
+    return [*said[:MOST_SHOWN], *(["and more"] if len(said) > MOST_SHOWN else [])]
