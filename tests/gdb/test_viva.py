@@ -144,6 +144,8 @@ def test_a_fault_is_taken_if_all_of_it_is_known() -> None:
     found = moment.drawn(story(), lambda limit: 0)
     assert (found.fault.page, found.needed.number, found.chosen.page) == (NEEDED, SLOT, PAGE)
     assert (found.came.ns, found.back) == (100, None)
+    with pytest.raises(LabError, match="it has only 1 major fault"):
+        moment.drawn(story(), lambda limit: 0, 2)
 
 
 @pytest.mark.parametrize("case", INEXACT)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
+from tidemark.commands import viva
+from tidemark.errors import LabError
 from tidemark.grade.build import object_form, object_rules, plain_c
 from tidemark.grade.build.elf import Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.intake import lab
-from tidemark.machine import qemu
+from tidemark.machine import plugin, qemu
+from tidemark.runs import results
+from tidemark.telemetry import events
 
 FIFO = "kernel/mm/policy/fifo.c"
 
@@ -55,3 +62,46 @@ def test_many_names_are_not_looked_up_one_by_one(what: str, tmp_path: Path, monk
         found = object_form.offences(clock, FIFO, Elf(tmp_path / name), place)
     assert len(looked) <= object_form.MOST_SHOWN and len(found) == object_form.MOST_SHOWN + 1
     assert found[-1].startswith("and ") and found[-1].endswith(" more")
+
+
+def malformed(folder: Path) -> dict[str, str]:
+    """Results by their students' names, each malformed in another way, with a word of what is said."""
+    meta = {"schema": 1, "kind": "run", "state": "done", "exit": 0, "image": {"sha256": "0"}}
+    settings = {"exact": True, "cmdline": "", "vm": "clock", "timeout": 60}
+    ways = {
+        "ada": (meta, "KeyError"),
+        "bob": (meta | {"settings": settings | {"disk": str(folder)}}, "its disk is a folder"),
+        "cleo": (meta | {"settings": settings | {"timeout": 1e9}}, "TIMEOUT"),
+        "dora": (meta | {"settings": settings, "image": {"sha256": "\x1b[2J"}, "files": []}, "cannot be read"),
+        "erik": (meta | {"settings": settings, "files": {"/dev/zero": {"sha256": "0"}}}, "not a file of a result"),
+    }
+    for name, (made, _) in ways.items():
+        (folder / name / "image/build").mkdir(parents=True)
+        (folder / name / results.META).write_text(json.dumps(made))
+        for file in (qemu.KERNEL, qemu.INITRD, plugin.SYMBOLS):
+            (folder / name / "image" / file).write_bytes(b"")
+    for name in ("fay", "gil", "hal", "ida"):
+        (folder / name).mkdir()
+        (folder / name / results.META).write_text("[" * 100_000 if name == "fay" else "{}")
+    (folder / "gil" / results.CONSOLE).symlink_to("/dev/zero")
+    os.mkfifo(folder / "hal" / results.TELEMETRY)
+    with zipfile.ZipFile(folder / "ida" / events.FILE, "w", zipfile.ZIP_DEFLATED) as packed:
+        with packed.open("kind.npy", "w") as column:
+            for _ in range(1025):
+                column.write(bytes(1 << 20))
+    said = {name: word for name, (_, word) in ways.items()}
+    return said | {"fay": "Recursion", "gil": "is a link", "hal": "is a link", "ida": "make a shorter run"}
+
+
+def test_malformed_result_costs_its_own_viva(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A crash ended the command for all students; a file without an end stopped it for ever."""
+    (tmp_path / "runs").mkdir()
+    said = malformed(tmp_path / "runs")
+    (tmp_path / "key").write_bytes(b"a course's secret of 2027")
+    with pytest.raises(LabError, match=f"0 sheets were made, {len(said)} could not be"):
+        viva.viva(tmp_path / "runs", tmp_path / "key", tmp_path / "viva.html", tmp_path / "keys.html", quiet=True)
+    told = capsys.readouterr().err
+    for name, word in said.items():
+        (line,) = (line for line in told.splitlines() if line.startswith(f"tidemark: {name}: "))
+        assert word in line, line
+    assert "\x1b" not in told

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidemark.grade.model import Personal
 
 SCHEMA = "tidemark-viva/1"
+LEAST = 20  # faults that a run must have to ask about
 
 
 def made_for(folder: Path, personal: Personal, image: Path, quiet: bool) -> tuple[Sheet, Sheet]:
@@ -24,17 +25,19 @@ def made_for(folder: Path, personal: Personal, image: Path, quiet: bool) -> tupl
     from tidemark.commands.why import policy_at, recorded
     from tidemark.grade.hand_out import viva_paper
     from tidemark.grade.judge.quiz.personal import draw_for
-    from tidemark.grade.judge.viva import moment
+    from tidemark.grade.judge.viva import handed_in, moment
     from tidemark.runs import result_image, results
     from tidemark.telemetry.live import LiveLine
 
     if not (folder / results.META).is_file():
         raise LabError(f"was never run: {folder} is not a result of `tidemark run`", BAD_INPUT)
+    handed_in.check_files(folder)
     result = results.load(folder)
+    handed_in.check_settings(result)
     made_of = result_image.of(result, options.image_of(result, image.resolve()))
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch, LiveLine(quiet) as live:
         events = recorded(result, made_of, Path(scratch), live)
-    found = moment.drawn(events, draw_for(personal, SCHEMA, "").below)
+    found = moment.drawn(events, draw_for(personal, SCHEMA, "").below, LEAST)
     policy, asked = policy_at(result, found.fault.ns), result.meta["settings"]["vm"]
     if policy != asked:
         raise LabError(f"{folder}: the policy was {policy} instead of {asked} at the fault: run it again", BAD_INPUT)

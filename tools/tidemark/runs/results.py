@@ -161,6 +161,8 @@ def load(folder: Path) -> Result:
 def check_files(result: Result) -> None:
     """Raises LabError if a raw file has been changed since the run."""
     for name, written in result.meta.get("files", {}).items():
+        if name not in RAW:
+            raise LabError(f"{result.folder}: its {META} names {name!r}, which is not a file of a result")
         path = result.folder / name
         if not path.exists() or sha256(path) != written["sha256"]:
             size = path.stat().st_size if path.exists() else 0

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from tidemark.errors import FAILED, USAGE, LabError
 from tidemark.files import write_atomically
+from tidemark.grade.hand_back.text import clean
 from tidemark.grade.hand_out import paper
 
 Made = TypeVar("Made")
@@ -33,8 +34,9 @@ def tell(sentence: str) -> None:
 def of_class(
     names: Iterable[str], make: Callable[[str], Made], refused: Sequence[str] = (), jobs: int = 1
 ) -> tuple[list[Made], int]:
-    """(what `make` returns for each name, the number of sentences). A name for which `make` raises LabError gets a
-    sentence, as `refused` are, and the others go on. `jobs` are made at a time."""
+    """(what `make` returns for each name, the number of sentences). A name for which `make` fails gets a sentence, as
+    `refused` are, and the others go on: what a student handed in may be malformed in any way. `jobs` are made at a
+    time."""
     made, failed = [], len(refused)
     for sentence in refused:
         tell(sentence)
@@ -44,9 +46,10 @@ def of_class(
             for name, future in coming:
                 try:
                     made.append(future.result())
-                except LabError as error:
+                except Exception as error:
                     failed += 1
-                    tell(f"{name}: {str(error).removeprefix(f'{name}: ')}")
+                    said = str(error) if isinstance(error, LabError) else f"it cannot be read: {error!r}"
+                    tell(f"{name}: {clean(said.removeprefix(f'{name}: '))}")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

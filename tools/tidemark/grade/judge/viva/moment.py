@@ -101,18 +101,21 @@ class Run:
         return evictions.fault_after(self.events, found)
 
 
-def drawn(events: Events, below: Callable[[int], int]) -> Moment:
-    """A moment of the run, drawn by `below(n)`, a number below n. Raises LabError if there is none."""
+def drawn(events: Events, below: Callable[[int], int], least: int = 1) -> Moment:
+    """A moment of the run, drawn by `below(n)`, a number below n. Raises LabError if the run has fewer than `least`:
+    a student could prepare for each of a few."""
     run, rows = Run(events), events.rows
     last = int(rows["ns"][-1]) if len(rows) else 0
     places = events.of(Kind.FAULT)
     times = rows["ns"][places]
     left = places[(times > EARLIEST * last) & (times < LATEST * last)].tolist()
-    while left:
-        found = run.moment(left.pop(below(len(left))))
-        if found:
-            return found
-    said = "it has no major fault in which the process itself evicts a page of a process"
+    moments: list[Moment] = []
+    while left and len(moments) < least:
+        moments += filter(None, [run.moment(left.pop(below(len(left))))])
+    if len(moments) >= least:
+        return moments[0]
+    said = f"it has {f'only {len(moments)}' if moments else 'no'} major fault in which the process itself evicts a page"
     raise LabError(
-        f"{said}: run with a cap on frames, such as --frames 60, and more memory in use than that", BAD_INPUT
+        f"{said} of a process: run with a cap on frames, such as --frames 60, and more memory in use than that",
+        BAD_INPUT,
     )
