@@ -16,6 +16,7 @@ from tidemark.grade.build import object_form, object_rules, plain_c
 from tidemark.grade.build.elf import Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.intake import lab
+from tidemark.grade.judge.broken import own_lines
 from tidemark.machine import plugin, qemu
 from tidemark.runs import results
 from tidemark.telemetry import events
@@ -86,9 +87,7 @@ def malformed(folder: Path) -> dict[str, str]:
     (folder / "gil" / results.CONSOLE).symlink_to("/dev/zero")
     os.mkfifo(folder / "hal" / results.TELEMETRY)
     with zipfile.ZipFile(folder / "ida" / events.FILE, "w", zipfile.ZIP_DEFLATED) as packed:
-        with packed.open("kind.npy", "w") as column:
-            for _ in range(1025):
-                column.write(bytes(1 << 20))
+        packed.writestr("kind.npy", bytes((1 << 30) + 1))
     said = {name: word for name, (_, word) in ways.items()}
     return said | {"fay": "Recursion", "gil": "is a link", "hal": "is a link", "ida": "make a shorter run"}
 
@@ -105,3 +104,10 @@ def test_malformed_result_costs_its_own_viva(tmp_path: Path, capsys: pytest.Capt
         (line,) = (line for line in told.splitlines() if line.startswith(f"tidemark: {name}: "))
         assert word in line, line
     assert "\x1b" not in told
+
+
+def test_long_line_is_not_changed() -> None:
+    """One of 100,000 characters took all memory, since it has 100,000 changes, each with its text."""
+    short = "static int few = 1 + 1;\n"
+    found = list(own_lines.possible(FIFO, f"{short}static int sum = {1000 * '1+'}1;\n", ""))
+    assert found and {change.line for change in found} == {1}

@@ -23,6 +23,7 @@ ENDS = (
 )
 OTHER_END = dict(ENDS) | {other: one for one, other in ENDS}
 NAME = re.compile(r"\blist_\w+\b")
+LONGEST = 200  # characters of a line; the changes of a line take memory that grows with the square of its length
 CONDITION = re.compile(r"\bif \((.*)\)(?= \{$|$)")
 
 
@@ -63,8 +64,8 @@ def changed(line: str) -> Iterator[tuple[str, str]]:
 
 
 def possible(file: str, source: str, starter: str) -> Iterator[Change]:
-    """Every change of a line that the student wrote."""
+    """Every change of a line that the student wrote, without lines that do not fit on a sheet."""
     lines = source.split("\n")
-    for number in written(source, starter):
+    for number in (each for each in written(source, starter) if len(lines[each - 1]) <= LONGEST):
         for what, text in changed(lines[number - 1]):
             yield Change(file, number, what, text)
