@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from grading import starter
 from tidemark.commands import viva
 from tidemark.errors import LabError
 from tidemark.grade.build import object_form, object_rules, plain_c
@@ -20,6 +21,7 @@ from tidemark.grade.judge.broken import own_lines
 from tidemark.machine import plugin, qemu
 from tidemark.runs import results
 from tidemark.telemetry import events
+from trials import changed, trial
 
 FIFO = "kernel/mm/policy/fifo.c"
 
@@ -111,3 +113,21 @@ def test_long_line_is_not_changed() -> None:
     short = "static int few = 1 + 1;\n"
     found = list(own_lines.possible(FIFO, f"{short}static int sum = {1000 * '1+'}1;\n", ""))
     assert found and {change.line for change in found} == {1}
+
+
+AHEAD = "kernel/mm/cache/ahead.c"
+COMPUTES = """static volatile u32 burnt;
+
+	(void)ahead, (void)index;
+	for (u32 i = 0; i < 20000; i++)
+		burnt++;
+	return false;"""
+
+
+@pytest.mark.graded
+def test_kernel_that_computes_meanwhile_has_waited(tmp_path: Path) -> None:
+    """Of the machine's time, only idle time counted as waiting."""
+    tried = trial("readahead", tmp_path)
+    tried.lay(changed(starter("readahead", AHEAD), "(void)ahead, (void)index;\n\treturn false;", COMPUTES))
+    verdict = tried.judge(tried.test("the disk works while the program computes"))
+    assert verdict.fraction == 0 and "ms of waiting for the disk" in verdict.message

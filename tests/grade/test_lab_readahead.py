@@ -33,11 +33,11 @@ def options(**given: object) -> model.Test:
     return model.Test("a test", 1, "reading", {"readers": ["1-3"], "measure": "pages", **given})
 
 
-def evidence(*events: tuple[int, int, int]) -> Evidence:
-    """Evidence of events (kind, a, instructions of programs before it)."""
+def evidence(*events: tuple[int, int, int], kernel: int = 0) -> Evidence:
+    """Evidence of events (kind, a, instructions of programs before it). `kernel`: its instructions before each."""
     rows = np.zeros(len(events), EVENT)
-    for row, (kind, a, user) in zip(rows, events):
-        row["kind"], row["a"], row["user"] = kind, a, user
+    for number, (row, (kind, a, user)) in enumerate(zip(rows, events)):
+        row["kind"], row["a"], row["user"], row["all"] = kind, a, user, user + kernel * number
     return Evidence(rows, [], 4_000_000, 10_000_000, over_budget=False, whole=True)
 
 
@@ -58,6 +58,12 @@ def test_requests_are_counted_with_their_pages() -> None:
     assert work.pages.tolist() == [7, 8, 20] and work.sizes.tolist() == [2, 1]
     found = {measure: work.by(measure) for measure in reading.MEASURES}
     assert found == {"requests": 2, "pages": 3, "cost": 19, "largest": 2, "wait": 6.0}
+
+
+def test_instructions_of_the_kernel_count_as_waiting() -> None:
+    """From the first event on before which a program ran."""
+    seen = evidence((SWITCH, 0, 0), (FILE_READ, 7, 9), (ENDED, 0, 9), (REF, 7, 10), kernel=500_000)
+    assert reading.work_of(seen).wait_ms == 7.0
 
 
 def test_strings_stand_for_pages() -> None:
