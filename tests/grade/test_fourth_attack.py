@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from grading import starter
+from grading import solution, starter
 from tidemark.commands import viva
 from tidemark.errors import LabError
 from tidemark.grade.build import object_form, object_rules, plain_c
@@ -18,6 +18,7 @@ from tidemark.grade.build.elf import Elf
 from tidemark.grade.build.workspace import compiler
 from tidemark.grade.intake import lab
 from tidemark.grade.judge.broken import own_lines
+from tidemark.grade.judge.kinds import cut
 from tidemark.machine import plugin, qemu
 from tidemark.runs import results
 from tidemark.telemetry import events
@@ -131,3 +132,34 @@ def test_kernel_that_computes_meanwhile_has_waited(tmp_path: Path) -> None:
     tried.lay(changed(starter("readahead", AHEAD), "(void)ahead, (void)index;\n\treturn false;", COMPUTES))
     verdict = tried.judge(tried.test("the disk works while the program computes"))
     assert verdict.fraction == 0 and "ms of waiting for the disk" in verdict.message
+
+
+FLOODS = """static u32 number;
+
+	for (u32 i = 0; i < 1000; i++) {
+		number++;
+		memcpy(fs->super.data + 0x300, &number, sizeof(number));
+		buf_dirty(&fs->super);
+		buf_sync_all(sb->bdev);
+	}
+	u32 nr = ++fs->flushes_begun;
+"""
+
+
+@pytest.mark.graded
+def test_flood_of_requests_is_not_cut_at_each(tmp_path: Path) -> None:
+    """A run with 300,000 requests would have filled memory with media, and /dev/shm with files for e2fsck."""
+    tried = trial("crash", tmp_path)
+    tried.lay(changed(solution("kernel/fs/ext2/order.c"), "u32 nr = ++fs->flushes_begun;\n", FLOODS))
+    verdict = tried.judge(tried.test("create: a name that was synced has its file"))
+    assert verdict.fraction == 0 and "the disk got 10," in verdict.message
+
+
+@pytest.mark.graded
+def test_cuts_of_several_lots_are_all_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut, "TOGETHER", 7)
+    tried = trial("crash", tmp_path)
+    test = tried.test("rename: a file has one of its names")
+    for text, fraction in ((solution(tried.file), 1), (starter("crash", tried.file), 0)):
+        tried.lay(text)
+        assert tried.judge(test).fraction == fraction

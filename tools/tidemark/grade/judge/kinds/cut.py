@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,6 +29,7 @@ from tidemark.grade.build.workspace import make_trusted
 from tidemark.grade.judge import budget, media, promises
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
+from tidemark.grade.witness.evidence import REQUEST
 from tidemark.grade.witness.machine import Machine, trouble
 from tidemark.machine import ext2
 
@@ -37,6 +39,8 @@ CACHE = 1 << 20  # of the disk; larger than a test's disk
 MARKS = 0x70000  # the first page that the program marks
 LIMIT_S, BUDGET = 120, 1_000_000_000
 STEPS_SHOWN = 8
+MOST_REQUESTS, MOST_MIB = 2000, 64  # of a run; the solutions' have 140 requests at most
+TOGETHER = 1000  # cuts that are judged at a time, each with a medium in memory
 # Repairs each image in a folder, in memory, and prints e2fsck's status for it.
 REPAIR = """
 t=$(mktemp) || exit
@@ -110,6 +114,22 @@ def log_of(run: Boot, history: promises.History) -> media.Log:
     return media.log_of(run, range(MARKS, MARKS + 2 * len(history.script)))
 
 
+def too_much(run: Boot) -> Verdict | None:
+    """The verdict on a run with far more requests than its steps need. Each would be examined after several cuts."""
+    nr, mib = run.evidence.count(REQUEST), len(run.writes) >> 20
+    if nr <= MOST_REQUESTS and mib <= MOST_MIB:
+        return None
+    return wrong(
+        f"the disk got {nr:,} requests and {mib:,} MiB; these steps need a tenth of {MOST_REQUESTS:,} requests"
+    )
+
+
+def some_at_a_time(cuts: Iterator[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, int, bytes]]]:
+    """The cuts in lists of TOGETHER."""
+    while some := list(islice(cuts, TOGETHER)):
+        yield some
+
+
 def undone(history: promises.History, log: media.Log) -> Verdict | None:
     """The verdict on a run in which a step failed; None if all were done."""
     for number, line in enumerate(history.script):
@@ -168,16 +188,12 @@ def told(log: media.Log, history: promises.History, number: int, seed: int, said
 
 def first_loss(machine: Machine, history: promises.History, log: media.Log, disk: bytes, draws: int) -> str:
     """The message on the first cut that loses something; empty if there is none."""
-    cuts: list[tuple[int, int, bytes]] = []
-    images: dict[bytes, bytes] = {}
-    for number, seed, medium in media.all_cuts(disk, log.requests, CACHE, draws):
-        key = hashlib.sha256(medium).digest()
-        images.setdefault(key, medium)
-        cuts.append((number, seed, key))
-    after = dict(zip(images, repaired(machine, list(images.values()))))
-    for number, seed, key in cuts:
-        if said := lost(history, len(log.requests[number - 1].marks), after[key]):
-            return told(log, history, number, seed, said)
+    for cuts in some_at_a_time(media.all_cuts(disk, log.requests, CACHE, draws)):
+        images = list(dict.fromkeys(medium for _, _, medium in cuts))
+        after = dict(zip(images, repaired(machine, images)))
+        for number, seed, medium in cuts:
+            if said := lost(history, len(log.requests[number - 1].marks), after[medium]):
+                return told(log, history, number, seed, said)
     return ""
 
 
@@ -210,7 +226,7 @@ def judge(test: Test, machine: Machine) -> Verdict:
     """Record one run, and cut the power at each of its requests."""
     history, disk = history_of(test), disk_of(test)
     run = ran(test, machine, disk, history)
-    if stopped := trouble(run):
+    if stopped := trouble(run) or too_much(run):
         return stopped
     log = log_of(run, history)
     if failed := undone(history, log):

@@ -14,7 +14,6 @@ at the end of the mount, and e2fsck examines the disk, in a sandbox of its own. 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import signal
@@ -54,7 +53,7 @@ def disk_of(test: Test) -> bytes:
 def recorded(test: Test, machine: Machine, history: promises.History, disk: bytes) -> media.Log | Verdict:
     """The log of all requests of a run; a verdict if the run went wrong."""
     run = cut.ran(test, machine, disk, history, "-o redo")
-    if stopped := trouble(run):
+    if stopped := trouble(run) or cut.too_much(run):
         return stopped
     log = cut.log_of(run, history)
     if failed := cut.undone(history, log):
@@ -190,13 +189,16 @@ def told(test: Test, log: media.Log, history: promises.History, number: int, whi
 
 def first_loss(test: Test, machine: Machine, history: promises.History, log: media.Log, disk: bytes) -> str:
     """The message on the first cut after which something is wrong; empty if there is none."""
-    cuts: list[tuple[int, int, bytes]] = []
-    images: dict[bytes, bytes] = {}
-    for number, which, medium in cuts_of(test, log, disk):
-        key = hashlib.sha256(medium).digest()
-        images.setdefault(key, medium)
-        cuts.append((number, which, key))
-    case, given = test.options.get("case", ""), list(images.values())
+    losses = (loss_of(test, machine, history, log, cuts) for cuts in cut.some_at_a_time(cuts_of(test, log, disk)))
+    return next(filter(None, losses), "")
+
+
+def loss_of(
+    test: Test, machine: Machine, history: promises.History, log: media.Log, cuts: Sequence[tuple[int, int, bytes]]
+) -> str:
+    """The message on the first of some cuts after which something is wrong; empty if there is none."""
+    images = list(dict.fromkeys(medium for _, _, medium in cuts))
+    case, given = test.options.get("case", ""), images
     second = [(n % SECOND_CUTS, n) for n in range(len(given))] if case == "replay" else ()
     if case == "stale":
         given = changed_later(machine, given)
@@ -204,14 +206,14 @@ def first_loss(test: Test, machine: Machine, history: promises.History, log: med
     ready = [image for image in after.values() if isinstance(image, bytes)]
     faults = dict(zip(ready, repairs(machine, ready)))
     before = dict(zip(images, given)) if case == "stale" else {}
-    for number, which, key in cuts:
-        image, done = after[key], len(log.requests[number - 1].marks)
+    for number, which, medium in cuts:
+        image, done = after[medium], len(log.requests[number - 1].marks)
         if isinstance(image, str):
             said = image
         elif faults[image]:
             said = f"after the next mount e2fsck finds: {faults[image]}"
         else:
-            said = lost(history, done, image, before.get(key))
+            said = lost(history, done, image, before.get(medium))
         if said:
             return told(test, log, history, number, which, said)
     return ""
