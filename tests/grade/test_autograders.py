@@ -214,6 +214,9 @@ def test_gradescope_tells_whose_quiz_it_is(tmp_path: Path, saved: Path) -> None:
     (root / "submission_metadata.json").write_text(json.dumps({"users": [{"name": "Zoë Ng"}]}))
     system.start(root, stand_in(tmp_path / "bin", "exit 3\n", saved))
     assert "--student Zoë Ng --json" in (tmp_path / "bin/called").read_text()
+    (root / "source/roster").write_text("Zoë Ng\n")
+    system.start(root, stand_in(tmp_path / "other", "exit 3\n", saved))
+    assert f"--student Zoë Ng --roster {root}/source/roster --json" in (tmp_path / "other/called").read_text()
 
 
 def test_gradescope_grades_a_quiz_only_in_a_supervised_session(tmp_path: Path, saved: Path) -> None:

@@ -167,6 +167,17 @@ def graded(tmp_path: Path) -> dict[str, dict[str, str]]:
 
 
 @NEEDS_SANDBOX
+def test_submission_under_anothers_name_replaces_nothing(
+    tmp_path: Path, handed_in: Callable[[str, str, str], None]
+) -> None:
+    for name in ("Ada", "ada_", "Bob"):
+        handed_in(name, answers(drawing.drawn(ROWS, SECRET, "Bob")), "")
+    rows = graded(tmp_path)
+    assert "one name to the draw" in rows["Ada"]["note"] and "one name to the draw" in rows["ada_"]["note"]
+    assert rows["Bob"]["places"] == "6"
+
+
+@NEEDS_SANDBOX
 def test_a_place_without_its_way_is_worth_a_quarter(tmp_path: Path, handed_in: Callable[[str, str, str], None]) -> None:
     ada, bob, zoe = (drawing.drawn(ROWS, SECRET, name) for name in NAMES.values())
     way = "".join(f"## hunt{nr}\n\nThe value at 0xc0300000 was written by it.\n\n" for nr in (1, 2, 3))

@@ -24,7 +24,7 @@ from tidemark.grade.hand_back import class_table, written
 from tidemark.grade.hand_back.text import indented, number
 from tidemark.grade.hunts import drawing, hand_out
 from tidemark.grade.hunts.pool import Row
-from tidemark.grade.intake import archive
+from tidemark.grade.intake import archive, roster
 from tidemark.grade.judge.kinds import fault_place
 from tidemark.grade.judge.quiz.personal import owner, plain_name
 from tidemark.grade.model import Lab, Question
@@ -101,11 +101,16 @@ def key_text(name: str, row: Row, answer: str) -> str:
 
 
 def handed_in(folder: Path, names: Mapping[str, str], reader: archive.Reader) -> dict[str, class_table.Student]:
-    """The submissions by the student's name; one whose name is not on the roster has a reason."""
+    """The submissions by the student's name; one whose name is not on the roster, or is also another's, has a
+    reason."""
     lab, found = assignment(), {}
-    for name, paths in class_table.handed_in(folder, lab).items():
+    submissions = class_table.handed_in(folder, lab)
+    twice = roster.clashes(submissions)
+    for name, paths in submissions.items():
         plain = plain_name(owner(name))
-        if plain in names:
+        if name in twice:
+            found[name] = class_table.Student(name, {}, reason=twice[name])
+        elif plain in names:
             found[names[plain]] = class_table.collected(name, paths, lab, {}, reader)
         else:
             found[name] = class_table.Student(name, {}, reason="the name is not on the roster")
