@@ -13,8 +13,9 @@ from grading import solution, starter
 from guest import boot
 from soak import soak_but
 from tidemark.errors import LabError
+from tidemark.grade import grading
 from tidemark.grade.judge import media, promises
-from tidemark.grade.judge.kinds import cut
+from tidemark.grade.judge.kinds import cut, overlap
 from tidemark.grade.model import Outcome, Test
 from tidemark.machine import ext2 as images
 from tidemark.machine import qemu
@@ -24,13 +25,15 @@ pytestmark = pytest.mark.graded
 
 ORDER = "kernel/fs/ext2/order.c"
 STEPS = ("mkdir /d", "create /a", "write /a 0 9000 3", "fsync /a", "rename /a /d/b", "truncate /d/b 2000", "sync")
-CREATE, LINK, RENAME, CUT, GROW, FULL, FEW = (
+CREATE, LINK, RENAME, CUT, GROW, FULL, MEANWHILE, FAILS, FEW = (
     "create: a name that was synced has its file",
     "link and unlink: a file keeps a name",
     "rename: a file has one of its names",
     "truncate and unlink: what stays keeps its bytes",
     "grow: no file points to former data",
     "a full disk gives back what was freed",
+    "a flush that began before the files changed",
+    "a flush that fails, and a write",
     "few flushes",
 )
 # Possible mistakes of a student: a piece of the solution, its replacement, the test that detects it, the message.
@@ -49,13 +52,38 @@ MISTAKES = {
         "return list_empty(&fs->kept) ? -ENOSPC : ext2_flush(fs->sb);",
         "return -ENOSPC;",
         FULL,
-        "`write /f 65000 40000 4`, failed",
+        "`create /f`, failed: it returned ENOSPC",
+    ),
+    "drops_what_a_flush_did_not_cover": (
+        "if (!sb->freeing && fs->flushed >= fs->freed_before)",
+        "if (!sb->freeing)",
+        MEANWHILE,
+        "/a has the right size, 20000, but bytes that it never had there",
+    ),
+    "frees_an_inode_before_the_flush": (
+        "\tstruct kept *k;\n\n\tfs->freed_before = fs->flushes_begun + 1;\n",
+        "\tstruct kept *k;\n\n\tfs->freed_before = fs->flushes_begun;\n",
+        MEANWHILE,
+        "/d/b has ",
+    ),
+    "trusts_the_flush_during_the_freeing": (
+        "fs->freed_before = fs->flushes_begun + 1;\n\tif (ext2_write_inode(inode))",
+        "fs = fs;\n\tif (ext2_write_inode(inode))",
+        MEANWHILE,
+        "/c has the right size, 12000, but bytes that it never had there",
+    ),
+    "ignores_a_failed_flush": ("if (err || err2)", "if (err && err2)", FAILS, "`fsync /a`, failed: it returned 0"),
+    "ignores_a_failed_write": (
+        "int err = buf_sync_all(sb->bdev), err2 = block_flush(sb->bdev);",
+        "int err = 0, err2 = (buf_sync_all(sb->bdev), block_flush(sb->bdev));",
+        FAILS,
+        "`fsync /b`, failed: it returned 0, and should return EIO",
     ),
     "flushes_always": (
         "return entered == removed ? 0 : ext2_flush(sb);",
         "return ext2_flush(sb);",
         FEW,
-        "a flush costs",
+        "more flushes than ours in step 5, `rename /b /c`: 1 (ours 0); ",
     ),
 }
 
@@ -65,7 +93,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return trial("crash", tmp_path_factory.mktemp("crash"))
 
 
-@pytest.mark.parametrize("name", soak_but(MISTAKES, "points_at_data", "flushes_always"))
+@pytest.mark.parametrize(
+    "name", soak_but(MISTAKES, "points_at_data", "trusts_the_flush_during_the_freeing", "flushes_always")
+)
 def test_mistake_is_named(name: str, tried: Trial) -> None:
     old, new, title, said = MISTAKES[name]
     tried.lay(changed(solution(ORDER), old, new))
@@ -74,11 +104,42 @@ def test_mistake_is_named(name: str, tried: Trial) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("title", [CREATE, LINK, RENAME, CUT, GROW, FULL, FEW])
+@pytest.mark.parametrize("title", [CREATE, LINK, RENAME, CUT, GROW, FULL, MEANWHILE, FAILS, FEW])
 def test_starter_loses_files(title: str, tried: Trial) -> None:
     tried.lay(starter("crash", ORDER))
     verdict = tried.judge(tried.test(title))
     assert verdict.outcome is Outcome.WRONG and verdict.fraction == 0
+
+
+def test_steps_with_flushes_are_those_of_the_solution(tried: Trial) -> None:
+    tried.lay(solution(ORDER))
+    test = tried.test(FEW)
+    history = cut.history_of(test)
+    assert tried.machine.make(*grading.KERNEL).status == 0
+    log = cut.log_of(cut.ran(test, tried.machine, cut.disk_of(test), history), history)
+    assert cut.flushes_by_step(history, log) == test.options["ours"]
+
+
+def test_disk_after_the_cut_is_kept(tried: Trial, tmp_path: Path) -> None:
+    tried.lay(changed(solution(ORDER), "if (!sb->freeing && fs->flushed >= fs->freed_before)", "if (!sb->freeing)"))
+    tried.machine.build_results.clear()
+    keeping = replace(tried.machine, keep=tmp_path / "crash-8")
+    grading.prepare(keeping, [tried.test(MEANWHILE)])
+    verdict = overlap.judge(tried.test(MEANWHILE), keeping)
+    assert f"`e2fsck -fn {tmp_path}/crash-8/disk`" in verdict.message
+    assert (tmp_path / "crash-8/disk").stat().st_size == 256 << 10
+
+
+def test_flush_covers_what_was_written_before_it_began() -> None:
+    one, two = (bytes([n]) * media.SECTOR for n in (1, 2))
+    printed = f"0\nwrite 0 {one.hex()}\n0\nwrite 1 {two.hex()}\nwrite 2 {two.hex()}\n-5\nflush 2\n"
+    log, answers = overlap.log_of(printed)
+    assert answers == ["0", "-5"] and [request.marks for request in log.requests] == [(), (0,), (0, 1)]
+    assert log.requests[1].sectors == [(1, two), (2, two)] and log.flushes == 1
+    cuts = media.all_cuts(bytes(3 * media.SECTOR), [*log.requests, media.Request((0, 1))], cut.CACHE, 40)
+    left = {medium for number, _, medium in cuts if number == 4}
+    assert {medium[: media.SECTOR] for medium in left} == {one}
+    assert {medium[media.SECTOR : 2 * media.SECTOR] for medium in left} == {two, bytes(media.SECTOR)}
 
 
 def test_computed_medium_is_that_of_a_power_cut(tried: Trial, tmp_path: Path) -> None:
@@ -97,7 +158,7 @@ def test_computed_medium_is_that_of_a_power_cut(tried: Trial, tmp_path: Path) ->
     assert tried.machine.make(qemu.KERNEL, qemu.INITRD).status == 0
     run = tried.machine.boot(line, disk=base, disk_kind=kind, writes=True)
     log = cut.log_of(run, history)
-    assert cut.undone(history, log) is None
+    assert cut.undone(history, log, run) is None
     expected = {(n, seed): medium for n, seed, medium in media.all_cuts(base.read_bytes(), log.requests, cut.CACHE, 2)}
     assert len(set(expected.values())) > len(log.requests) // 2
     for n in range(3, len(log.requests) + 1, 4):

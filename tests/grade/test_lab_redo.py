@@ -8,8 +8,9 @@ import pytest
 from grading import solution, starter
 from soak import soak_but
 from tidemark.errors import LabError
+from tidemark.grade import grading
 from tidemark.grade.judge import media
-from tidemark.grade.judge.kinds import redo
+from tidemark.grade.judge.kinds import cut, redo
 from tidemark.grade.model import Outcome
 from trials import Trial, changed, trial
 
@@ -69,12 +70,24 @@ MISTAKES = {
         FOUND,
     ),
     "more_than_the_log_holds": ("return MIN(fs->log->nr - 1, room);", "return room;", MANY, "panicked"),
+    "always_clean": (
+        "h->mnt_count != fs->es.mnt_count)\n\t\treturn 0;",
+        "h->mnt_count != fs->es.mnt_count)\n\t\treturn 1;",
+        STALE,
+        "the disk is called clean",
+    ),
+    "full_log_is_not_replayed": (
+        "if (h->nr > ext2_redo_capacity(fs))",
+        "if (h->nr >= ext2_redo_capacity(fs))",
+        MANY,
+        FOUND,
+    ),
     "flushes_always": (
         "return err ? err : ext2_write_home(fs);\n}\n/* lab: end */\n\n/* lab: replay */",
         "err = err ? err : ext2_write_home(fs);\n\treturn err ? err : block_flush(fs->sb->bdev);\n}\n"
         "/* lab: end */\n\n/* lab: replay */",
         FEW,
-        "a commit needs a flush only where",
+        "more flushes than ours in ",
     ),
 }
 
@@ -84,7 +97,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return trial("redo", tmp_path_factory.mktemp("redo"))
 
 
-@pytest.mark.parametrize("name", soak_but(MISTAKES, "no_checksum", "old_log"))
+@pytest.mark.parametrize("name", soak_but(MISTAKES, "no_checksum", "always_clean"))
 def test_mistake_is_named(name: str, tried: Trial) -> None:
     old, new, title, said = MISTAKES[name]
     tried.lay(changed(solution(REDO), old, new))
@@ -116,6 +129,15 @@ def test_mount_that_panics_is_told(tried: Trial) -> None:
     assert (
         verdict.fraction == 0 and "the mount does not end well:" in verdict.message and "there are" in verdict.message
     )
+
+
+def test_steps_with_flushes_are_those_of_the_solution(tried: Trial) -> None:
+    tried.lay(solution(REDO))
+    test = tried.test(FEW)
+    history = cut.history_of(test)
+    assert tried.machine.make(*grading.KERNEL).status == 0
+    log = redo.recorded(test, tried.machine, history, redo.disk_of(test))
+    assert isinstance(log, media.Log) and cut.flushes_by_step(history, log) == test.options["ours"]
 
 
 def test_case_that_does_not_exist(tried: Trial) -> None:

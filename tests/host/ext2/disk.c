@@ -27,6 +27,9 @@ struct block_device disk = { .name = "image" };
 static u8 *view, *medium; /* what reads return; what survives a power failure */
 static struct write *writes; /* since the last flush */
 static u32 nr_writes, writes_left = ~0u, cut_seed;
+static u32 nr_settled; /* number of all writes before those */
+static bool recorded; /* each write and each flush is printed */
+static bool no_flush, no_write; /* the next one fails */
 static void (*when_cut)(void);
 static u32 failing, fail_seed; /* one read in this number fails; 0: none */
 static u32 works_for = ~0u; /* number of reads of metadata and flushes before all fail */
@@ -53,13 +56,15 @@ void disk_open(const u8 *bytes, u32 size)
 	lost = calloc(disk.nr_sectors, sizeof(*lost));
 }
 
-static void forget_writes(void)
+/* Forgets the first n of the writes since the last flush. */
+static void forget_writes(u32 n)
 {
-	for (u32 i = 0; i < nr_writes; i++)
+	for (u32 i = 0; i < n; i++)
 		free(writes[i].data);
-	free(writes);
-	writes = NULL;
-	nr_writes = 0;
+	nr_writes -= n;
+	nr_settled += n;
+	for (u32 i = 0; i < nr_writes; i++)
+		writes[i] = writes[i + n];
 }
 
 void disk_close(void)
@@ -69,7 +74,8 @@ void disk_close(void)
 			free(blocks[i]->data);
 		free(blocks[i]);
 	}
-	forget_writes();
+	forget_writes(nr_writes);
+	free(writes);
 	free(blocks);
 	free(lost);
 	free(view);
@@ -92,14 +98,32 @@ static bool works(void)
 	return works_for;
 }
 
+/* Does the next flush or write fail, as disk_refuse said? */
+static bool refused(bool *next)
+{
+	bool is_refused = *next;
+
+	*next = false;
+	return is_refused;
+}
+
+/* What the second program's flush does not cover was written while it was under way. */
 int block_flush(struct block_device *bdev)
 {
+	u32 end = nr_settled + nr_writes, n, later = 0;
+
 	(void)bdev;
-	if (!works())
+	if (!works() || refused(&no_flush))
 		return -EIO;
-	for (u32 i = 0; i < nr_writes; i++)
+	second_waits();
+	n = end > nr_settled ? end - nr_settled : 0;
+	for (u32 i = 0; i < n; i++)
 		settle(&writes[i], 4);
-	forget_writes();
+	forget_writes(n);
+	for (u32 i = 0; i < nr_writes; i++)
+		later += writes[i].bytes / SECTOR_SIZE;
+	if (recorded)
+		printf("flush %u\n", later);
 	return 0;
 }
 
@@ -118,6 +142,16 @@ void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void))
 void disk_busy(void)
 {
 	busy = true;
+}
+
+void disk_record(void)
+{
+	recorded = true;
+}
+
+void disk_refuse(bool flush)
+{
+	*(flush ? &no_flush : &no_write) = true;
 }
 
 void disk_fail(u32 one_in, u32 seed)
@@ -143,6 +177,14 @@ void disk_read(u32 sector, void *to, u32 bytes)
 	memcpy(to, view + (u64)sector * SECTOR_SIZE, bytes);
 }
 
+static void print_write(const struct write *w)
+{
+	printf("write %u ", w->sector);
+	for (u32 i = 0; i < w->bytes; i++)
+		printf("%02x", w->data[i]);
+	printf("\n");
+}
+
 void disk_write(u32 sector, const void *from, u32 bytes)
 {
 	struct write *w;
@@ -157,6 +199,8 @@ void disk_write(u32 sector, const void *from, u32 bytes)
 	w = &writes[nr_writes++];
 	*w = (struct write){ .sector = sector, .bytes = bytes, .data = malloc(bytes) };
 	memcpy(w->data, from, bytes);
+	if (recorded)
+		print_write(w);
 }
 
 void cache_will_need(struct inode *inode, u32 first, u32 nr)
@@ -274,7 +318,7 @@ int buf_sync_all(struct block_device *bdev)
 
 	if (held)
 		return 0;
-	if (host_sb.log && !works())
+	if ((host_sb.log && !works()) || refused(&no_write))
 		return -EIO;
 	for (u32 n = 0; n < nr; n++) {
 		struct block *block = blocks[(back ? from + nr - n : from + n) % nr];

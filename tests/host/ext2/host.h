@@ -22,6 +22,11 @@ void disk_cut_after(u32 n, u32 seed, void (*on_cut)(void));
 void disk_fail(u32 one_in, u32 seed);
 /* The nth read of metadata or flush from now on fails, and all after it; 0: none. */
 void disk_break_after(u32 n);
+/* The next flush, or the next writing of all dirty metadata, fails. */
+void disk_refuse(bool flush);
+/* From now on each write and each flush is printed: "write SECTOR BYTES", in hexadecimal, and "flush N" at its end; N
+ * sectors were written while it was under way, and it does not cover them. */
+void disk_record(void);
 /* From now on everything dirty is written before each read of metadata. */
 void disk_busy(void);
 void disk_read(u32 sector, void *to, u32 bytes);
@@ -43,6 +48,14 @@ int host_truncate(struct inode *inode, u64 size);
 
 /* labs/redo/confine.c, in the grader's program only: from now on no file can be opened. */
 __attribute__((weak)) void host_confine(void);
+
+/* second.c: a second program. */
+/* It does a command, which `run` performs; from now on, or from the next kmalloc. Returns 0 or -EBUSY. */
+long second_begin(const char *command, bool at_kmalloc, long (*run)(char *command));
+/* Ends the flush that its command waits for, and the command. Returns its answer, or -EINVAL if there is none. */
+long second_finish(void);
+void second_waits(void); /* called in each flush */
+void second_may_begin(void); /* called in each kmalloc */
 
 /* names.c: paths. */
 /* Looks up the inode and takes a reference. Returns 0 or -errno. */

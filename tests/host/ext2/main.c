@@ -1,6 +1,7 @@
 /*
- * ext2 IMAGE [ro | redo [N SEED]]: performs the commands on standard input and writes the image back; one line of
- *	output for each. N: the power fails N writes after the start, as by the command cut.
+ * ext2 IMAGE [ro | record | redo [N SEED]]: performs the commands on standard input and writes the image back; one line
+ *	of output for each. N: the power fails N writes after the start, as by the command cut. record: also prints the
+ *	disk's writes and flushes (disk_record in host.h).
  * ext2 --fuzz IMAGE SEED COUNT [redo]: see fuzz.c.
  *
  *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
@@ -10,6 +11,10 @@
  * 	flush N SEED                  writes N random dirty blocks of metadata
  * 	busy                          from now on all dirty blocks are written before each read of metadata
  *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
+ *	refuse flush|write            the next flush, or the next writing of all dirty metadata, fails
+ *	second now|later COMMAND      a second program does it, from now on, or from the next kmalloc; it waits for
+ *	                              its flush until
+ *	finish                        it ends; the answer is that to the COMMAND
  * 	cut N SEED                    the power fails N writes from now
  *	off                           the power fails now; nothing that was not flushed is on the medium
  *
@@ -171,6 +176,18 @@ static long on_inode(char **word)
 	return result;
 }
 
+static long run(char *line);
+
+static long on_second(char **word)
+{
+	char command[256];
+
+	if (!strcmp(word[0], "finish"))
+		return second_finish();
+	snprintf(command, sizeof(command), "%s %s", word[2], word[3]);
+	return second_begin(command, !strcmp(word[1], "later"), run);
+}
+
 static long on_all(char **word)
 {
 	struct kstatfs st;
@@ -185,6 +202,8 @@ static long on_all(char **word)
 		return disk_busy(), 0;
 	if (!strcmp(word[0], "broken"))
 		return disk_break_after(atoi(word[1])), 0;
+	if (!strcmp(word[0], "refuse"))
+		return disk_refuse(!strcmp(word[1], "flush")), 0;
 	if (!strcmp(word[0], "off"))
 		power_off();
 	if (!strcmp(word[0], "cut"))
@@ -229,7 +248,8 @@ static long on_names(char **word)
 static long run(char *line)
 {
 	static const char names[] = " create mkdir fifo symlink node unlink rmdir link rename ";
-	static const char all[] = " sync drop flush busy broken cut off statfs close ";
+	static const char all[] = " sync drop flush busy broken refuse cut off statfs close ";
+	static const char both[] = " second finish ";
 	char *word[MAX_WORDS] = { "", "", "", "", "", "" }, key[32];
 
 	for (u32 n = 0; n < MAX_WORDS && (word[n] = strtok(n ? NULL : line, " \n")); n++)
@@ -237,16 +257,21 @@ static long run(char *line)
 	if (!word[0])
 		return 0;
 	snprintf(key, sizeof(key), " %s ", word[0]);
-	return strstr(names, key) ? on_names(word)
-	       : strstr(all, key) ? on_all(word)
-				  : on_inode(word);
+	return strstr(names, key)  ? on_names(word)
+	       : strstr(all, key)  ? on_all(word)
+	       : strstr(both, key) ? on_second(word)
+				   : on_inode(word);
 }
 
 static int script(const char *option)
 {
 	static char line[8192];
-	bool read_only = !strcmp(option, "ro");
-	int err = host_mount(read_only, read_only ? "" : option);
+	bool read_only = !strcmp(option, "ro"), recorded = !strcmp(option, "record");
+	int err;
+
+	if (recorded)
+		disk_record();
+	err = host_mount(read_only, read_only || recorded ? "" : option);
 
 	printf("%d\n", err);
 	if (err)

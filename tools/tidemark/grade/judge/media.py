@@ -24,11 +24,13 @@ HEADER = np.dtype([("at", "<u4"), ("size", "<u4")])
 
 @dataclass
 class Request:
-    """A request: the sectors that it writes, by number, in order; none: it is a flush. `marks`: the pages that the
-    program had marked before it, in order."""
+    """A request: the sectors that it writes, by number, in order; none: it is a flush, at its end. `marks`: the pages
+    that the program had marked before it, in order. `later`: sectors written while a flush was under way, which it does
+    not cover."""
 
     marks: tuple[int, ...]
     sectors: list[tuple[int, bytes]] = field(default_factory=list)
+    later: int = 0
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def all_cuts(image: bytes, requests: list[Request], cache: int, seeds: int) -> I
         for seed in range(1, seeds + 1):
             yield number, seed, cut_at(view, old, request, Draw(number, seed))
         if not request.sectors:
-            old.clear()
+            del old[: max(0, len(old) - request.later)]
         for sector, content in request.sectors:
             old.append((sector, bytes(view[place(sector)])))
             view[place(sector)] = content

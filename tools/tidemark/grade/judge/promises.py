@@ -7,8 +7,8 @@ sync makes all names durable as they are, and fsync of a file also its content. 
     - a synced file that was not changed since has its content; in a changed one each byte is an old or a new one, and
       no byte is lost unless a call removed it.
 
-A step is a line: create PATH, mkdir PATH, write PATH OFFSET BYTES SEED, truncate PATH SIZE, fsync PATH, sync,
-rename OLD NEW, link OLD NEW, unlink PATH, rmdir PATH.
+A step is a line: create PATH, mkdir PATH, write PATH OFFSET BYTES SEED, read PATH OFFSET BYTES, truncate PATH SIZE,
+fsync PATH, sync, rename OLD NEW, link OLD NEW, unlink PATH, rmdir PATH.
 """
 
 from __future__ import annotations
@@ -70,7 +70,18 @@ class File:
         least, most = min(map(len, versions)), max(map(len, versions))
         if len(versions) == 1 or not least <= len(found) <= -(-most // LARGEST) * LARGEST:
             return False
-        return all(found[at] in {version[at] for version in versions} for at in range(least))
+        return self.has_only(found, versions, least) and all(
+            found[at] in {version[at] for version in versions} for at in range(least)
+        )
+
+    @staticmethod
+    def has_only(found: bytes, versions: list[bytes], least: int) -> bool:
+        """Does a file that has only become shorter have no other file's bytes, in the part that it may have lost?"""
+        lengths = list(map(len, versions))
+        if lengths != sorted(lengths, reverse=True):
+            return True
+        part = range(least, min(len(found), lengths[0]))
+        return all(found[at] in {0, *(version[at] for version in versions if at < len(version))} for at in part)
 
 
 Tree = dict[str, File | str]  # a path leads to a file, or to "dir"
@@ -115,6 +126,8 @@ class History:
             self.write(rest[0], *map(int, rest[1:]))
         elif word == "truncate":
             self.truncate(rest[0], int(rest[1]))
+        elif word == "read":
+            self.read(rest[0], *map(int, rest[1:]))
         elif word in names:
             names[word](*rest)
         else:
@@ -137,6 +150,10 @@ class History:
         file = self.files()[path]
         content = file.now[:at] + written(length, seed) + file.now[at + length :]
         file.history.append((self.step(f"write {path} {at} {length} {seed}", length), content))
+
+    def read(self, path: str, at: int, length: int) -> None:
+        """Reads from a file, which only changes its time of access."""
+        self.step(f"read {path} {at} {length}", len(self.files()[path].now[at : at + length]))
 
     def truncate(self, path: str, size: int) -> None:
         """Cuts a file, or extends it with zeros."""

@@ -8,15 +8,19 @@ cache loses. e2fsck repairs each medium, and then the names and the bytes that w
     steps      the steps, one per line; or `random`, their number, and `seed`
     size       of the disk, as for mke2fs ("256K"); its blocks have 1 KiB
     inodes     of the disk (32)
+    inode_size bytes of an inode (256)
     draws      cuts at each request (6): cut_seed=1 and so on
     cmdline    more words on the kernel's command line
     times      of flushes, as in tidemark.grade.judge.budget; without it only right or wrong
+    ours       flushes of the reference solution: up to the end of step 1, in each step, and after the last one
     hint       a hint for students who flush too often
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,10 +35,10 @@ from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import REQUEST
 from tidemark.grade.witness.machine import Machine, trouble
-from tidemark.machine import ext2
+from tidemark.machine import ext2, qemu
 
 PROGRAM = "build/user/fsops"
-SIZE, INODES, DRAWS = "256K", 32, 6
+SIZE, INODES, INODE_SIZE, DRAWS = "256K", 32, 256, 6
 CACHE = 1 << 20  # of the disk; larger than a test's disk
 MARKS = 0x70000  # the first page that the program marks
 LIMIT_S, BUDGET = 120, 1_000_000_000
@@ -52,7 +56,7 @@ done
 """
 
 
-def history_of(test: Test) -> promises.History:
+def history_of(test: Test, kind: type[promises.History] = promises.History) -> promises.History:
     """The steps of a test. Raises LabError if they cannot be done."""
     if ("steps" in test.options) == ("random" in test.options):
         raise LabError(f"{test.title}: it needs steps or random", BAD_INPUT)
@@ -60,7 +64,7 @@ def history_of(test: Test) -> promises.History:
         made = promises.Random(int(test.options.get("seed", 1)))
         made.run(int(test.options["random"]))
         return made
-    history = promises.History()
+    history = kind()
     for line in str(test.options["steps"]).strip().splitlines():
         try:
             history.perform(line)
@@ -71,13 +75,14 @@ def history_of(test: Test) -> promises.History:
 
 def disk_of(test: Test, files: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
     """The disk before the run, with some files."""
-    size, inodes = str(test.options.get("size", SIZE)), str(test.options.get("inodes", INODES))
+    given = {"size": SIZE, "inodes": INODES, "inode_size": INODE_SIZE, **test.options}
+    size, *inodes = str(given["size"]), "-N", str(given["inodes"]), "-I", str(given["inode_size"])
     with tempfile.TemporaryDirectory(prefix="tidemark-disk-") as folder:
         content = Path(folder, "content")
         content.mkdir()
         for name, data in files.items():
             (content / name).write_bytes(data)
-        return ext2.make(Path(folder, "image"), size, "-b", "1024", "-N", inodes, content=content).read_bytes()
+        return ext2.make(Path(folder, "image"), size, "-b", "1024", *inodes, content=content).read_bytes()
 
 
 def program(release: Path) -> bytes:
@@ -130,13 +135,26 @@ def some_at_a_time(cuts: Iterator[tuple[int, int, bytes]]) -> Iterator[list[tupl
         yield some
 
 
-def undone(history: promises.History, log: media.Log) -> Verdict | None:
+def answer(number: int) -> str:
+    """What a call returned: a number, or the name of an error."""
+    return errno.errorcode.get(-number, str(number)) if number < 0 else str(number)
+
+
+def answers_shown(run: Boot) -> list[int]:
+    """The answers that the program printed. They are only shown: the student's kernel could print them, too."""
+    printed = run.console.rpartition("answers:")[2]
+    return [int(line) for line in printed.splitlines() if re.fullmatch(r"-?\d+", line)]
+
+
+def undone(history: promises.History, log: media.Log, run: Boot) -> Verdict | None:
     """The verdict on a run in which a step failed; None if all were done."""
+    shown = answers_shown(run)
     for number, line in enumerate(history.script):
         if number >= len(log.marks):
             return wrong(f"step {number + 1}, `{line}`, was never answered")
         if log.marks[number] != 2 * number:
-            return wrong(f"step {number + 1}, `{line}`, failed")
+            returned = f": it returned {answer(shown[number])}" if number < len(shown) else ""
+            return wrong(f"step {number + 1}, `{line}`, failed{returned}")
     return None
 
 
@@ -186,6 +204,17 @@ def told(log: media.Log, history: promises.History, number: int, seed: int, said
     return "\n".join([head, *shown(history, len(request.marks))])
 
 
+def kept(machine: Machine, medium: bytes) -> str:
+    """Keeps a medium that a cut has left. Returns the line that names its file; empty if no runs are kept."""
+    if not machine.keep:
+        return ""
+    machine.keep.mkdir(parents=True, exist_ok=True)
+    path = machine.keep / "disk"
+    path.write_bytes(medium)
+    place = path.relative_to(qemu.ROOT) if path.is_relative_to(qemu.ROOT) else path
+    return f"\nthis disk is {place}: `e2fsck -fn {place}` says what is wrong with it"
+
+
 def first_loss(machine: Machine, history: promises.History, log: media.Log, disk: bytes, draws: int) -> str:
     """The message on the first cut that loses something; empty if there is none."""
     for cuts in some_at_a_time(media.all_cuts(disk, log.requests, CACHE, draws)):
@@ -193,7 +222,7 @@ def first_loss(machine: Machine, history: promises.History, log: media.Log, disk
         after = dict(zip(images, repaired(machine, images)))
         for number, seed, medium in cuts:
             if said := lost(history, len(log.requests[number - 1].marks), after[medium]):
-                return told(log, history, number, seed, said)
+                return told(log, history, number, seed, said) + kept(machine, medium)
     return ""
 
 
@@ -210,16 +239,37 @@ def figure(test: Test, machine: Machine) -> float:
     return float(log_of(budget.ended_well(test, ran(test, machine, disk_of(test), history)), history).flushes)
 
 
-def by_flushes(test: Test, machine: Machine, log: media.Log, figure_of: budget.Figure, said: str) -> Verdict:
-    """The verdict on a run of which no cut loses anything: `said`, or by the flushes against `figure_of` the reference
+def flushes_by_step(history: promises.History, log: media.Log) -> list[int]:
+    """The numbers of flushes, as in the option `ours`."""
+    counts = [0] * (len(history.script) + 1)
+    for request in log.requests:
+        counts[min(len(request.marks), len(history.script))] += not request.sectors
+    return counts
+
+
+def needless(test: Test, history: promises.History, log: media.Log) -> str:
+    """A line on the steps in which there are more flushes than with the reference solution; empty if none are known."""
+    steps = [*(f"step {number}, `{line}`" for number, line in enumerate(history.script, 1)), "the unmount"]
+    rows = zip(steps, flushes_by_step(history, log), test.options.get("ours", ()))
+    more = [f"{step}: {count} (ours {ours})" for step, count, ours in rows if count > ours]
+    rest = f"; and {len(more) - STEPS_SHOWN} more" if len(more) > STEPS_SHOWN else ""
+    return f"\nmore flushes than ours in {'; '.join(more[:STEPS_SHOWN])}{rest}" if more else ""
+
+
+def by_flushes(
+    test: Test, machine: Machine, history: promises.History, log: media.Log, figure_of: budget.Figure
+) -> Verdict:
+    """The verdict on a run of which no cut loses anything: right, or by the flushes against `figure_of` the reference
     solution."""
     figures = {"requests": float(len(log.requests)), "flushes": float(log.flushes)}
     if not budget.is_relative(test):
-        return right(said, figures=figures)
+        return right(f"nothing is lost by a cut at any of {len(log.requests)} requests", figures=figures)
     full, none = budget.limits(test, machine, figure_of)
     made = scaled(log.flushes, full, none, "flushes of the disk", figures=figures)
-    hint = f"\n{test.options['hint']}" if made.fraction < 1 and "hint" in test.options else ""
-    return replace(made, message=made.message + hint)
+    if made.fraction == 1:
+        return made
+    hint = f"\n{test.options['hint']}" if "hint" in test.options else ""
+    return replace(made, message=made.message + needless(test, history, log) + hint)
 
 
 def judge(test: Test, machine: Machine) -> Verdict:
@@ -229,12 +279,11 @@ def judge(test: Test, machine: Machine) -> Verdict:
     if stopped := trouble(run) or too_much(run):
         return stopped
     log = log_of(run, history)
-    if failed := undone(history, log):
+    if failed := undone(history, log, run):
         return failed
     if run.outcome is not Outcome.RIGHT:
         return wrong(f"the disk cannot be unmounted: {run.reason}")
     draws = int(test.options.get("draws", DRAWS))
     if said := first_loss(machine, history, log, disk, draws) or never_written(history, log, disk):
         return wrong(said)
-    said = f"nothing is lost by a cut at any of {len(log.requests)} requests"
-    return by_flushes(test, machine, log, figure, said)
+    return by_flushes(test, machine, history, log, figure)

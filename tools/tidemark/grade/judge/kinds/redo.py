@@ -9,40 +9,34 @@ at the end of the mount, and e2fsck examines the disk, in a sandbox of its own. 
     case       what happens besides; none: only the cuts
                  replay   the power also fails during the replay
                  torn     the cuts are at each write of the log, of which one sector is not on the medium
-                 stale    after the cut e2fsck repairs the disk, and a mount without redo changes it
+                 stale    after the cut e2fsck repairs the disk, and a mount without redo changes it; and if this mount
+                          does not end by an unmount, the next one with redo must not call the disk clean
 """
 
 from __future__ import annotations
 
-import os
-import shlex
+import functools
 import signal
-import stat
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
-from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import tail
-from tidemark.grade.judge import media, promises
+from tidemark.grade.judge import host_ext2, media, promises
+from tidemark.grade.judge.host_ext2 import EACH_S, Images
 from tidemark.grade.judge.kinds import cut
 from tidemark.grade.model import Outcome, Test, Verdict, wrong
 from tidemark.grade.witness.machine import Machine, trouble
 from tidemark.machine import ext2
 
-PROGRAM = "build/labs/redo/ext2"
-OBJECT = "build/labs/redo/kernel/fs/ext2/redo.o"  # the student's object file in it
 LOG, LOG_BLOCKS, BLOCK = "redo.log", 64, 1024
-DRAWS, LIMIT_S, EACH_S = 6, 300, 10  # EACH_S: of processor time for each image
-MOST = 4 << 20  # bytes of each file that a command writes
-LIMITS = f"ulimit -t {EACH_S}; ulimit -f {MOST // 512}"
+DRAWS = 6
 NO_END = f"the mount does not end within {EACH_S} s of processor time, or ended its shell"
 CASES = ("", "replay", "torn", "stale")
 SECOND_CUTS = 10  # writes of a replay, at one of which the power fails again
 LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  # by the mount without redo
+STATE, CLEAN = ext2.SUPER + 58, 1  # a field of the superblock, and its bit that an unmount sets
+CALLED_CLEAN = "the disk is called clean, although the last mount, without redo, did not end by an unmount"
 SHOWN = 160  # characters of what e2fsck says
-Media = Sequence[bytes]
 
 
 def disk_of(test: Test) -> bytes:
@@ -56,76 +50,36 @@ def recorded(test: Test, machine: Machine, history: promises.History, disk: byte
     if stopped := trouble(run) or cut.too_much(run):
         return stopped
     log = cut.log_of(run, history)
-    if failed := cut.undone(history, log):
+    if failed := cut.undone(history, log, run):
         return failed
     if run.outcome is not Outcome.RIGHT:
         return wrong(f"the disk cannot be unmounted: {run.reason}")
     return log
 
 
-# Many images in a sandbox.
-
-
-def content(path: Path) -> bytes:
-    """What a command left in a file; nothing for a link, a pipe or a folder, which a student's program may leave."""
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            return file.read(MOST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-    except OSError:
-        return b""
-
-
-def in_sandbox(machine: Machine, images: Media, commands: Sequence[str]) -> list[tuple[bytes, int, str]]:
-    """Runs a command for each image, whose path is $1 in it, up to the first that a signal ends; returns the images,
-    the commands' statuses, and what they said. If there are fewer results than images, the next command ended all. A
-    command can read and write all images, so an image is judged in another sandbox than it was made in."""
-    with tempfile.TemporaryDirectory(prefix="redo-", dir=machine.scratch) as name:
-        paths = [Path(name, f"{number:05}") for number in range(len(images))]
-        lines = []
-        for path, image, command in zip(paths, images, commands):
-            path.write_bytes(image)
-            lines.append(f"set {path}\n({LIMITS}; {command}) >$1.said 2>$1.errors; code=$?; echo $code >$1.status")
-            lines.append("[ $code -lt 128 ] || exit 0")
-        machine.run_on_host("sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S)
-        found = []
-        for path in paths:
-            status = content(path.with_suffix(".status")).strip()
-            if not status.isdigit():
-                break
-            said = b"".join(content(path.with_suffix(end)) for end in (".said", ".errors"))
-            found.append((content(path), int(status), said.decode("utf-8", "replace")))
-        return found
-
-
-def script(steps: Sequence[str], *options: str) -> str:
-    """A command that mounts an image in the program on the host, and does some steps."""
-    text = shlex.quote("".join(f"{step}\n" for step in steps))
-    return f"printf %s {text} | {PROGRAM} $1 {shlex.join(options)}"
-
-
-def mounted(machine: Machine, images: Media, cuts: Sequence[tuple[int, int]] = ()) -> list[bytes | str]:
+def mounted(machine: Machine, images: Images, cuts: Sequence[tuple[int, int]] = ()) -> list[bytes | str]:
     """The images after a mount with redo; why it failed. cuts: (writes, seed): first, the power fails in a mount."""
-    last = script(["off"], "redo")
-    first = [f"{script(['off'], 'redo', str(n), str(seed))} >/dev/null && " for n, seed in cuts] or [""] * len(images)
+    mount = functools.partial(host_ext2.script, machine, ["off"], "redo")
+    first, last = [f"{mount(n, seed)} >/dev/null && " for n, seed in cuts] or [""] * len(images), mount()
     found: list[bytes | str] = []
-    for image, status, said in in_sandbox(machine, images, [before + last for before in first]):
-        answer = said.split("\n", 1)[0]
-        if status == 128 + signal.SIGKILL:
+    for ran in host_ext2.in_sandbox(machine, images, [before + last for before in first]):
+        answer = ran.said.split("\n", 1)[0]
+        if ran.status == 128 + signal.SIGKILL:
             found.append(NO_END)
-        elif status:
-            found.append(f"the mount does not end well:\n{tail(said)}")
+        elif ran.status:
+            found.append(f"the mount does not end well:\n{tail(ran.said)}")
         else:
-            found.append(image if answer == "0" else f"the disk cannot be mounted any more (error {answer})")
+            found.append(ran.image if answer == "0" else f"the disk cannot be mounted any more (error {answer})")
     return found + [NO_END] * (len(images) - len(found))
 
 
-def repairs(machine: Machine, images: Media) -> list[str]:
+def repairs(machine: Machine, images: Images) -> list[str]:
     """What e2fsck would repair in each image; empty if there is nothing."""
     command = f"{ext2.program('e2fsck')} -fn $1"
     found = []
-    for _, status, said in in_sandbox(machine, images, [command] * len(images)):
-        lines = [line for line in said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
-        found.append((lines or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN] if status else "")
+    for ran in host_ext2.in_sandbox(machine, images, [command] * len(images)):
+        lines = [line for line in ran.said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
+        found.append((lines or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN] if ran.status else "")
     if len(found) < len(images):
         raise LabError(f"e2fsck did not end: {len(found)} of {len(images)} images were examined", FAILED)
     return found
@@ -151,11 +105,20 @@ def cuts_of(test: Test, log: media.Log, disk: bytes) -> Iterator[tuple[int, int,
             yield number, sector, medium
 
 
-def changed_later(machine: Machine, images: Media) -> list[bytes]:
+def changed_later(machine: Machine, images: Images) -> list[bytes]:
     """The images after e2fsck, and after a mount without redo that has changed them."""
     clean = [image or b"" for image in cut.repaired(machine, images)]
-    made = [image for image, _, _ in in_sandbox(machine, clean, [script(LATER)] * len(clean))]
+    later = host_ext2.script(machine, LATER)
+    made = [ran.image for ran in host_ext2.in_sandbox(machine, clean, [later] * len(clean))]
     return made + [b""] * (len(images) - len(made))
+
+
+def called_clean(machine: Machine, image: bytes) -> bool:
+    """Does a mount with redo call a disk clean that a mount without redo has changed, and not unmounted?"""
+    for steps, options in (((*LATER, "off"), ()), ((), ("redo",))):
+        made = host_ext2.in_sandbox(machine, [image], [host_ext2.script(machine, steps, *options)])
+        image = made[0].image if made else b""
+    return bool(image[STATE : STATE + 1]) and bool(image[STATE] & CLEAN)
 
 
 def files_of(image: bytes) -> promises.Found:
@@ -203,6 +166,8 @@ def loss_of(
     if case == "stale":
         given = changed_later(machine, given)
     after = dict(zip(images, mounted(machine, given, second)))
+    if case == "stale" and called_clean(machine, given[-1]):
+        return CALLED_CLEAN
     ready = [image for image in after.values() if isinstance(image, bytes)]
     faults = dict(zip(ready, repairs(machine, ready)))
     before = dict(zip(images, given)) if case == "stale" else {}
@@ -215,13 +180,13 @@ def loss_of(
         else:
             said = lost(history, done, image, before.get(medium))
         if said:
-            return told(test, log, history, number, which, said)
+            return told(test, log, history, number, which, said) + cut.kept(machine, medium)
     return ""
 
 
 def needs(test: Test) -> tuple[str, ...]:
     """The make target of the program on the host, which contains the student's file."""
-    return (PROGRAM,)
+    return (host_ext2.program("redo"),)
 
 
 def figure(test: Test, machine: Machine) -> float:
@@ -232,21 +197,12 @@ def figure(test: Test, machine: Machine) -> float:
     return float(log.flushes)
 
 
-def on_host(machine: Machine) -> Verdict | None:
-    """The verdict if the program on the host cannot be used; None if it can."""
-    made = machine.build_results[PROGRAM]
-    if made.status:
-        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
-    offences = object_rules.host_offences(machine.tree, machine.lab, OBJECT)
-    return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
-
-
 def judge(test: Test, machine: Machine) -> Verdict:
     """Record one run, cut the power at each of its requests, and mount what is left."""
     if test.options.get("case", "") not in CASES:
         raise LabError(f"{test.title}: there is no case {test.options['case']!r}", BAD_INPUT)
     history, disk = cut.history_of(test), disk_of(test)
-    if unusable := on_host(machine):
+    if unusable := host_ext2.unusable(machine):
         return unusable
     log = recorded(test, machine, history, disk)
     if isinstance(log, Verdict):
@@ -255,5 +211,4 @@ def judge(test: Test, machine: Machine) -> Verdict:
         return wrong("the log was never written")
     if said := first_loss(test, machine, history, log, disk) or cut.never_written(history, log, disk):
         return wrong(said)
-    said = f"each of {len(log.requests)} requests may be the last one"
-    return cut.by_flushes(test, machine, log, figure, said)
+    return cut.by_flushes(test, machine, history, log, figure)

@@ -1,0 +1,88 @@
+"""ext2 with a student's file in a program on the host (tests/host/ext2), on many images, in the sandbox."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tidemark.grade.build import object_rules
+from tidemark.grade.build.workspace import tail
+from tidemark.grade.model import Outcome, Verdict, wrong
+from tidemark.grade.witness.machine import Machine
+
+LIMIT_S, EACH_S = 300, 10  # EACH_S: of processor time for each image
+MOST = 4 << 20  # bytes of each file that a command writes
+LIMITS = f"ulimit -t {EACH_S}; ulimit -f {MOST // 512}"
+Images = Sequence[bytes]
+
+
+class Ran(NamedTuple):
+    """An image after a command, the command's status, and what it printed."""
+
+    image: bytes
+    status: int
+    out: str
+    errors: str
+
+    @property
+    def said(self) -> str:
+        """All that it printed."""
+        return self.out + self.errors
+
+
+def program(lab: str) -> str:
+    """The program, which is the make target too, with the file of lab `crash` or `redo`."""
+    return f"build/labs/{lab}/ext2"
+
+
+def unusable(machine: Machine) -> Verdict | None:
+    """The verdict if the program cannot be used; None if it can."""
+    name = machine.lab.name
+    made = machine.build_results[program(name)]
+    if made.status:
+        return wrong(f"the compiler says:\n{tail(made.err, 20)}", Outcome.NO_BUILD)
+    built = f"build/labs/{name}/{Path(machine.lab.files[0]).with_suffix('.o')}"
+    offences = object_rules.host_offences(machine.tree, machine.lab, built)
+    return wrong("\n".join(offences), Outcome.BROKE_RULE) if offences else None
+
+
+def script(machine: Machine, steps: Sequence[str], *options: object) -> str:
+    """A command that mounts an image in the program, and does some steps."""
+    text = shlex.quote("".join(f"{step}\n" for step in steps))
+    return f"printf %s {text} | {program(machine.lab.name)} $1 {shlex.join(map(str, options))}"
+
+
+def content(path: Path) -> bytes:
+    """What a command left in a file; nothing for a link, a pipe or a folder, which a student's program may leave."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(MOST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return b""
+
+
+def in_sandbox(machine: Machine, images: Images, commands: Sequence[str]) -> list[Ran]:
+    """Runs a command for each image, whose path is $1 in it, up to the first that a signal ends. If there are fewer
+    results than images, the next command ended all. A command can read and write all images, so an image is judged in
+    another sandbox than it was made in."""
+    with tempfile.TemporaryDirectory(prefix="ext2-", dir=machine.scratch) as name:
+        paths = [Path(name, f"{number:05}") for number in range(len(images))]
+        lines = []
+        for path, image, command in zip(paths, images, commands):
+            path.write_bytes(image)
+            lines.append(f"set {path}\n({LIMITS}; {command}) >$1.said 2>$1.errors; code=$?; echo $code >$1.status")
+            lines.append("[ $code -lt 128 ] || exit 0")
+        machine.run_on_host("sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S)
+        found = []
+        for path in paths:
+            status = content(path.with_suffix(".status")).strip()
+            if not status.isdigit():
+                break
+            out, errors = (content(path.with_suffix(end)).decode("utf-8", "replace") for end in (".said", ".errors"))
+            found.append(Ran(content(path), int(status), out, errors))
+        return found
