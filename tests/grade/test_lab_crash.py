@@ -67,8 +67,8 @@ MISTAKES = {
         "/d/b has ",
     ),
     "trusts_the_flush_during_the_freeing": (
-        "fs->freed_before = fs->flushes_begun + 1;\n\tif (ext2_write_inode(inode))",
-        "fs = fs;\n\tif (ext2_write_inode(inode))",
+        "\t\tinode_mark_dirty(inode);\n\tfs->freed_before = fs->flushes_begun + 1;",
+        "\t\tinode_mark_dirty(inode);\n\tfs = fs;",
         MEANWHILE,
         "/c has the right size, 12000, but bytes that it never had there",
     ),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from grading import solution, starter
 from tidemark.errors import LabError
+from tidemark.grade.judge import host_ext2
 from tidemark.grade.judge.kinds import redo
 from tidemark.grade.model import Outcome
 from tidemark.runs import repeat, results
@@ -115,7 +116,7 @@ static void faster(struct readahead *ahead)
 	if (ahead->mapped || (u32)inode < 0xc0000000u)
 		return;
 	bdev = inode->cache.bdev;
-	if ((u32)bdev < 0xc0000000u || bdev->disk != container_of(bdev, struct disk, whole))
+	if ((u32)bdev < 0xc0000000u || (u32)bdev > 0xc8000000u || bdev->disk != container_of(bdev, struct disk, whole))
 		return;
 	if (bdev == &other.disk.whole)
 		return;
@@ -211,13 +212,13 @@ def test_what_a_command_leaves_is_not_followed(left: str, logged: Trial, tmp_pat
     secret = tmp_path / "secret"
     secret.write_text("the hidden test")
     command = "rm $1.said; " + left.format(secret=secret, said="$1.said")
-    ((_, status, said),) = redo.in_sandbox(logged.machine, [bytes(1024)], [f"{command}; exit 1"])
-    assert status == 1 and "hidden" not in said
+    (ran,) = host_ext2.in_sandbox(logged.machine, [bytes(1024)], [f"{command}; exit 1"])
+    assert ran.status == 1 and "hidden" not in ran.said
 
 
 @pytest.mark.graded
 def test_command_that_ends_its_shell_leaves_fewer_results(logged: Trial) -> None:
-    assert redo.in_sandbox(logged.machine, [bytes(1024)] * 2, ["kill -9 $$", "true"]) == []
+    assert host_ext2.in_sandbox(logged.machine, [bytes(1024)] * 2, ["kill -9 $$", "true"]) == []
 
 
 def result_with(tmp_path: Path, **settings: Any) -> results.Result:
