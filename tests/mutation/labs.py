@@ -80,6 +80,15 @@ def code_of(file: str) -> bytes:
     return bare.read_bytes()
 
 
+def copy_tree() -> None:
+    """Makes the copy in which `drawn` compiles."""
+    shutil.rmtree(TREE, ignore_errors=True)
+    TREE.mkdir(parents=True)
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, TREE / name)
+
+
 def drawn(lab: str, seed: int) -> Iterator[tuple[str, int, str, str]]:
     """The changes that change the code, in drawn order: (file, line, what, text of the file)."""
     texts = {file: (ROOT / file).read_text().splitlines(keepends=True) for file, _ in places(lab)}
@@ -156,11 +165,7 @@ def main() -> None:
     args = parser.parse_args()
     if unknown := set(args.lab) - set(labs()):
         parser.error(f"{', '.join(sorted(unknown))}: the labs with code are {', '.join(labs())}")
-    shutil.rmtree(TREE, ignore_errors=True)
-    TREE.mkdir(parents=True)
-    for name in COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, TREE / name)
+    copy_tree()
     for lab in args.lab or labs():
         judge(lab, hand_in(lab, args.nr, args.seed))
 

@@ -76,6 +76,7 @@ void disk_close(void)
 	}
 	forget_writes(nr_writes);
 	free(writes);
+	writes = NULL;
 	free(blocks);
 	free(lost);
 	free(view);
