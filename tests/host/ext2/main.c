@@ -2,6 +2,9 @@
  * ext2 IMAGE [ro | record | redo [N SEED]]: performs the commands on standard input and writes the image back; one line
  *	of output for each. N: the power fails N writes after the start, as by the command cut. record: also prints the
  *	disk's writes and flushes (disk_record in host.h).
+ * ext2 --each COMMANDS OPTION IMAGE[,N,SEED]...: the same for many images, each in a process of its own, with the commands in a
+ *	file; N, SEED: the power fails in a first mount, before this one. What is printed goes to IMAGE.said and
+ *	IMAGE.errors. Prints the status of each, and ends after the first that a signal ended.
  * ext2 --fuzz IMAGE SEED COUNT [redo]: see fuzz.c.
  *
  *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
@@ -23,9 +26,12 @@
  */
 #include "host.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX_WORDS 6
 
@@ -287,30 +293,90 @@ static int script(const char *option)
 	return 0;
 }
 
+/* n: 0, or the number of a write; returns the exit status. */
+static int one(const char *path, const char *option, const char *n, const char *seed)
+{
+	u32 size;
+	u8 *bytes = load(path, &size);
+
+	image = fopen(path, "rb+");
+	if (!image)
+		return 2;
+	if (host_confine)
+		host_confine();
+	disk_open(bytes, size);
+	if (n)
+		disk_cut_after(atoi(n), strtoul(seed, NULL, 0), power_off);
+	script(option);
+	disk_close();
+	free(bytes);
+	return 0;
+}
+
+static void attach(const char *path, const char *suffix, int flags, int fd)
+{
+	char name[4096];
+	int opened_as;
+
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	opened_as = open(name, flags, 0600);
+	if (opened_as < 0 || dup2(opened_as, fd) < 0 || close(opened_as))
+		_Exit(2);
+}
+
+/* Does one(...) in a new process, which starts sooner than the program; returns its status as a shell does. */
+static int forked(const char *commands, const char *path, const char *option, const char *n,
+		  const char *seed)
+{
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		attach(commands, "", O_RDONLY, STDIN_FILENO);
+		attach(path, ".said", O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+		attach(path, ".errors", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+		exit(one(path, option, n, seed));
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		exit(2);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int each(char **word)
+{
+	const char *commands = word[0], *option = word[1];
+	int status = 0;
+
+	for (word += 2; *word && status < 128; word++) {
+		const char *path = strtok(*word, ","), *n = strtok(NULL, ","),
+			   *seed = strtok(NULL, ",");
+
+		status = n && seed ? forked(commands, path, option, n, seed) : 0;
+		if (!status)
+			status = forked(commands, path, option, NULL, NULL);
+		printf("%d\n", status);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	bool fuzz = argc > 4 && !strcmp(argv[1], "--fuzz");
 	u32 size;
 	u8 *bytes;
 
-	if (argc < 2 || (!fuzz && argv[1][0] == '-'))
-		return 2;
-	bytes = load(argv[fuzz ? 2 : 1], &size);
-	if (fuzz) {
+	if (argc > 4 && !strcmp(argv[1], "--each"))
+		return each(argv + 2);
+	if (argc > 4 && !strcmp(argv[1], "--fuzz")) {
+		bytes = load(argv[2], &size);
 		host_fuzz(bytes, size, strtoul(argv[3], NULL, 0), atoi(argv[4]),
 			  argc > 5 ? argv[5] : "");
-	} else {
-		image = fopen(argv[1], "rb+");
-		if (!image)
-			return 2;
-		if (host_confine)
-			host_confine();
-		disk_open(bytes, size);
-		if (argc > 4)
-			disk_cut_after(atoi(argv[3]), strtoul(argv[4], NULL, 0), power_off);
-		script(argc > 2 ? argv[2] : "");
-		disk_close();
+		free(bytes);
+		return 0;
 	}
-	free(bytes);
-	return 0;
+	if (argc < 2 || argv[1][0] == '-')
+		return 2;
+	return one(argv[1], argc > 2 ? argv[2] : "", argc > 4 ? argv[3] : NULL,
+		   argc > 4 ? argv[4] : NULL);
 }

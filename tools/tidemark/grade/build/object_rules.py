@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, LabError
@@ -95,9 +95,17 @@ def binutils(name: str) -> str:
 
 
 def listed(*command: str, tree: Path) -> list[str]:
-    """The lines that a tool prints, within limits: debug information can be odd, too."""
+    """The lines that a tool prints about an object, the last word; it is asked once for each version of the object."""
+    status = (tree / command[-1]).stat()
+    return list(listed_at(command, tree, (status.st_mtime_ns, status.st_ino)))
+
+
+@lru_cache(maxsize=64)
+def listed_at(command: Sequence[str], tree: Path, version: tuple[int, int]) -> tuple[str, ...]:
+    """As listed. Within limits: debug information can be odd, too."""
     limited = ["prlimit", f"--cpu={TOOL_S}", f"--data={TOOL_BYTES}", *command]
-    return subprocess.run(limited, cwd=tree, capture_output=True, text=True, errors="replace").stdout.splitlines()
+    made = subprocess.run(limited, cwd=tree, capture_output=True, text=True, errors="replace")
+    return tuple(made.stdout.splitlines())
 
 
 def objects(lab: Lab) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,23 +67,51 @@ def content(path: Path) -> bytes:
         return b""
 
 
+@contextlib.contextmanager
+def laid(machine: Machine, images: Images) -> Iterator[tuple[Path, list[Path]]]:
+    """(folder, paths) of images in a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="ext2-", dir=machine.scratch) as name:
+        paths = [Path(name, f"{number:05}") for number in range(len(images))]
+        for path, image in zip(paths, images):
+            path.write_bytes(image)
+        yield Path(name), paths
+
+
+def mounted(
+    machine: Machine, images: Images, steps: Sequence[str], option: str, cuts: Sequence[tuple[int, int]] = ()
+) -> list[Ran]:
+    """As in_sandbox, if the command mounts the image and does some steps: much faster. cuts: (writes, seed): in a mount
+    before that one, with the same steps, the power fails at one of its writes."""
+    with laid(machine, images) as (folder, paths):
+        script = folder / "steps"
+        script.write_text("".join(f"{step}\n" for step in steps))
+        words = [f"{path},{n},{seed}" for path, (n, seed) in zip(paths, cuts)] or list(map(str, paths))
+        command = [program(machine.lab.name), "--each", str(script), option, *words]
+        limited = ["sh", "-c", f'{LIMITS}; exec "$@"', "sh", *command]
+        made = machine.run_on_host(*limited, writable=(folder,), limit_s=LIMIT_S)
+        return [result(path, int(status)) for path, status in zip(paths, made.out.split())]
+
+
+def result(path: Path, status: int) -> Ran:
+    """The image at a path after a command, with what it printed."""
+    out, errors = (content(path.with_suffix(end)).decode("utf-8", "replace") for end in (".said", ".errors"))
+    return Ran(content(path), status, out, errors)
+
+
 def in_sandbox(machine: Machine, images: Images, commands: Sequence[str]) -> list[Ran]:
     """Runs a command for each image, whose path is $1 in it, up to the first that a signal ends. If there are fewer
     results than images, the next command ended all. A command can read and write all images, so an image is judged in
     another sandbox than it was made in."""
-    with tempfile.TemporaryDirectory(prefix="ext2-", dir=machine.scratch) as name:
-        paths = [Path(name, f"{number:05}") for number in range(len(images))]
+    with laid(machine, images) as (folder, paths):
         lines = []
-        for path, image, command in zip(paths, images, commands):
-            path.write_bytes(image)
+        for path, command in zip(paths, commands):
             lines.append(f"set {path}\n({LIMITS}; {command}) >$1.said 2>$1.errors; code=$?; echo $code >$1.status")
             lines.append("[ $code -lt 128 ] || exit 0")
-        machine.run_on_host("sh", stdin="\n".join([*lines, ""]).encode(), writable=(Path(name),), limit_s=LIMIT_S)
+        machine.run_on_host("sh", stdin="\n".join([*lines, ""]).encode(), writable=(folder,), limit_s=LIMIT_S)
         found = []
         for path in paths:
             status = content(path.with_suffix(".status")).strip()
             if not status.isdigit():
                 break
-            out, errors = (content(path.with_suffix(end)).decode("utf-8", "replace") for end in (".said", ".errors"))
-            found.append(Ran(content(path), int(status), out, errors))
+            found.append(result(path, int(status)))
         return found

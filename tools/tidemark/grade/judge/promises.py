@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
+import numpy as np
+
 LARGEST = 4096  # block; e2fsck lets a file with blocks behind its end reach to the end of the last block
 LENGTHS = [0, 100, 5000, 15000, 40000]
 ZEROS = 2000
@@ -70,9 +72,7 @@ class File:
         least, most = min(map(len, versions)), max(map(len, versions))
         if len(versions) == 1 or not least <= len(found) <= -(-most // LARGEST) * LARGEST:
             return False
-        return self.has_only(found, versions, least) and all(
-            found[at] in {version[at] for version in versions} for at in range(least)
-        )
+        return is_of(found[:least], versions) and self.has_only(found, versions, least)
 
     @staticmethod
     def has_only(found: bytes, versions: list[bytes], least: int) -> bool:
@@ -80,8 +80,15 @@ class File:
         lengths = list(map(len, versions))
         if lengths != sorted(lengths, reverse=True):
             return True
-        part = range(least, min(len(found), lengths[0]))
-        return all(found[at] in {0, *(version[at] for version in versions if at < len(version))} for at in part)
+        part = found[least : lengths[0]]
+        return is_of(part, [bytes(len(part)), *(version[least:] for version in versions)])
+
+
+def is_of(found: bytes, versions: list[bytes]) -> bool:
+    """Is each byte that of some version, at the same place? Behind its end a version has zeros."""
+    padded = b"".join(version[: len(found)].ljust(len(found), b"\0") for version in versions)
+    rows = np.frombuffer(padded, np.uint8).reshape(len(versions), len(found))
+    return bool((rows == np.frombuffer(found, np.uint8)).any(axis=0).all())
 
 
 Tree = dict[str, File | str]  # a path leads to a file, or to "dir"

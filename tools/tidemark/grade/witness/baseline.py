@@ -19,11 +19,19 @@ from tidemark.machine import qemu
 
 FOLDER = "ours"
 making = threading.Lock()
+hashes: dict[tuple[Path, str], str] = {}  # of a release and a lab; a release does not change while it is used
 
 
 def made_of(release: Path, students: Lab) -> str:
     """A hash of what that kernel is made of: the release without the files of this lab, or, in a student's release,
-    where starters replace them, without the files of all labs."""
+    where starters replace them, without the files of all labs. Computed once per process."""
+    if (release, students.name) not in hashes:
+        hashes[release, students.name] = hash_of(release, students)
+    return hashes[release, students.name]
+
+
+def hash_of(release: Path, students: Lab) -> str:
+    """As made_of, computed now."""
     theirs = lab.students_files(release) if (release / tree.MANIFEST).is_file() else set(students.files)
     sources = (file for file in tree.files_of(release) if str(file) not in theirs and file.suffix not in tree.TEXTS)
     flags = release / "build/flags"

@@ -120,6 +120,11 @@ def words(pages: Sequence[int]) -> str:
     return " ".join(f"{one}-{other}" if other > one else str(one) for one, other in zip(firsts, lasts))
 
 
+def most_instructions(nr_references: int) -> int:
+    """Instructions of a run of `pace`, after which it counts as hung: far more than any solution needs."""
+    return 200_000_000 + 100_000 * nr_references
+
+
 def play(
     machine: Machine, policy: str, pages: Sequence[int], frames: int, parameters: Sequence[str] = (), **options: object
 ) -> Playback:
@@ -129,7 +134,9 @@ def play(
     if len(text) >= MAX_TEXT:
         raise LabError(f"a string of {len(pages):,} references is too long: {len(text):,} bytes", BAD_INPUT)
     command = " ".join(("sample_ms=0", *parameters))
-    boot = machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    limit = most_instructions(len(prefix) + len(pages))
+    files = {"string": text}
+    boot = machine.boot("pace @/string", files, vm=policy, swap="sim:ram", cmdline=command, budget=limit, **options)
     return Playback(boot, prefix, tuple(pages))
 
 

@@ -15,9 +15,9 @@ at the end of the mount, and e2fsck examines the disk, in a sandbox of its own. 
 
 from __future__ import annotations
 
-import functools
 import signal
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build.workspace import tail
@@ -37,6 +37,15 @@ LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  
 STATE, CLEAN = ext2.SUPER + 58, 1  # a field of the superblock, and its bit that an unmount sets
 CALLED_CLEAN = "the disk is called clean, although the last mount, without redo, did not end by an unmount"
 SHOWN = 160  # characters of what e2fsck says
+LIMIT_S = 300
+# Examines images, and prints e2fsck's status for each.
+EXAMINE = f"""
+{host_ext2.LIMITS}
+for image; do
+	{{check}} -fn "$image" >"$image.said" 2>&1
+	echo $?
+done
+"""
 
 
 def disk_of(test: Test) -> bytes:
@@ -59,10 +68,8 @@ def recorded(test: Test, machine: Machine, history: promises.History, disk: byte
 
 def mounted(machine: Machine, images: Images, cuts: Sequence[tuple[int, int]] = ()) -> list[bytes | str]:
     """The images after a mount with redo; why it failed. cuts: (writes, seed): first, the power fails in a mount."""
-    mount = functools.partial(host_ext2.script, machine, ["off"], "redo")
-    first, last = [f"{mount(n, seed)} >/dev/null && " for n, seed in cuts] or [""] * len(images), mount()
     found: list[bytes | str] = []
-    for ran in host_ext2.in_sandbox(machine, images, [before + last for before in first]):
+    for ran in host_ext2.mounted(machine, images, ["off"], "redo", cuts):
         answer = ran.said.split("\n", 1)[0]
         if ran.status == 128 + signal.SIGKILL:
             found.append(NO_END)
@@ -75,14 +82,20 @@ def mounted(machine: Machine, images: Images, cuts: Sequence[tuple[int, int]] = 
 
 def repairs(machine: Machine, images: Images) -> list[str]:
     """What e2fsck would repair in each image; empty if there is nothing."""
-    command = f"{ext2.program('e2fsck')} -fn $1"
-    found = []
-    for ran in host_ext2.in_sandbox(machine, images, [command] * len(images)):
-        lines = [line for line in ran.said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
-        found.append((lines or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN] if ran.status else "")
-    if len(found) < len(images):
-        raise LabError(f"e2fsck did not end: {len(found)} of {len(images)} images were examined", FAILED)
-    return found
+    with host_ext2.laid(machine, images) as (folder, paths):
+        script = EXAMINE.format(check=ext2.program("e2fsck"))
+        made = machine.run_on_host("sh", "-c", script, "sh", *paths, writable=(folder,), limit_s=LIMIT_S)
+        statuses = made.out.split()
+        if len(statuses) < len(images):
+            raise LabError(f"e2fsck did not end: {len(statuses)} of {len(images)} images were examined", FAILED)
+        return [first_fault(path) if status != "0" else "" for path, status in zip(paths, statuses)]
+
+
+def first_fault(path: Path) -> str:
+    """The first fault that e2fsck has named for an image."""
+    lines = host_ext2.content(path.with_suffix(".said")).decode("utf-8", "replace").splitlines()
+    faults = [line for line in lines if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
+    return (faults or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN]
 
 
 # Cases.
@@ -108,8 +121,7 @@ def cuts_of(test: Test, log: media.Log, disk: bytes) -> Iterator[tuple[int, int,
 def changed_later(machine: Machine, images: Images) -> list[bytes]:
     """The images after e2fsck, and after a mount without redo that has changed them."""
     clean = [image or b"" for image in cut.repaired(machine, images)]
-    later = host_ext2.script(machine, LATER)
-    made = [ran.image for ran in host_ext2.in_sandbox(machine, clean, [later] * len(clean))]
+    made = [ran.image for ran in host_ext2.mounted(machine, clean, LATER, "")]
     return made + [b""] * (len(images) - len(made))
 
 

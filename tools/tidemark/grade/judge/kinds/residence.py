@@ -33,7 +33,7 @@ from tidemark.grade.model import Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import Boot
 from tidemark.grade.witness.evidence import WRITE, Evidence, References
 from tidemark.grade.witness.machine import Machine
-from tidemark.grade.witness.playback import obstacle, pages_of, words
+from tidemark.grade.witness.playback import most_instructions, obstacle, pages_of, words
 from tidemark.strings.refstrings import from_text
 
 NS_PER_MS = 1_000_000
@@ -226,7 +226,8 @@ def ran(test: Test, machine: Machine, rounds: Sequence[Round]) -> Boot:
     text = " ".join(map(str, rounds)).encode()
     options = {"frames": test.options["frames"]} if "frames" in test.options else {}
     command = " ".join(["sample_ms=0", *parameters])
-    return machine.boot("pace @/string", {"string": text}, vm=policy, swap="sim:ram", cmdline=command, **options)
+    limit, files = most_instructions(len(pages_used(rounds))), {"string": text}
+    return machine.boot("pace @/string", files, vm=policy, swap="sim:ram", cmdline=command, budget=limit, **options)
 
 
 def pages_used(rounds: Sequence[Round]) -> list[int]:
