@@ -72,6 +72,13 @@ MISTAKES = {
         MEANWHILE,
         "/c has the right size, 12000, but bytes that it never had there",
     ),
+    "takes_a_flush_for_a_later_one": (
+        "\tif (ext2_write_inode(inode)) /* sleeps: a flush may begin meanwhile */\n"
+        "\t\tinode_mark_dirty(inode);\n\tfs->freed_before = fs->flushes_begun + 1;",
+        "\tfs->freed_before = fs->flushes_begun + 1;\n\tif (ext2_write_inode(inode))\n\t\tinode_mark_dirty(inode);",
+        MEANWHILE,
+        "/g has the right size, 20000, but bytes that it never had there",
+    ),
     "ignores_a_failed_flush": ("if (err || err2)", "if (err && err2)", FAILS, "`fsync /a`, failed: it returned 0"),
     "ignores_a_failed_write": (
         "int err = buf_sync_all(sb->bdev), err2 = block_flush(sb->bdev);",

@@ -253,6 +253,7 @@ int buf_read(struct super_block *sb, u32 number, struct buf *b)
 {
 	struct block *block;
 
+	second_may_begin(true);
 	if (busy)
 		buf_sync_all(&disk);
 	if (!works() || (failing && host_random(&fail_seed) % failing == 0))

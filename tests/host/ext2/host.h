@@ -51,11 +51,11 @@ __attribute__((weak)) void host_confine(void);
 
 /* second.c: a second program. */
 /* It does a command, which `run` performs; from now on, or from the next kmalloc. Returns 0 or -EBUSY. */
-long second_begin(const char *command, bool at_kmalloc, long (*run)(char *command));
+long second_begin(const char *command, const char *when, long (*run)(char *command));
 /* Ends the flush that its command waits for, and the command. Returns its answer, or -EINVAL if there is none. */
 long second_finish(void);
 void second_waits(void); /* called in each flush */
-void second_may_begin(void); /* called in each kmalloc */
+void second_may_begin(bool is_read); /* called in each kmalloc, and in each read of metadata */
 
 /* names.c: paths. */
 /* Looks up the inode and takes a reference. Returns 0 or -errno. */

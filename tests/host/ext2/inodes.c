@@ -45,7 +45,7 @@ int printk(const char *fmt, ...)
 void *kmalloc(size_t size, gfp_t gfp)
 {
 	(void)gfp;
-	second_may_begin();
+	second_may_begin(false);
 	return size > 128 << 10 ? NULL : malloc(size);
 }
 

@@ -15,8 +15,8 @@
  * 	busy                          from now on all dirty blocks are written before each read of metadata
  *	broken N                      the Nth read of metadata or flush fails, and all after it; 0: none
  *	refuse flush|write            the next flush, or the next writing of all dirty metadata, fails
- *	second now|later COMMAND      a second program does it, from now on, or from the next kmalloc; it waits for
- *	                              its flush until
+ *	second now|later|N COMMAND    a second program does it, from now on, or from the next kmalloc, or from the Nth
+ *	                              read of metadata; it waits for its flush until
  *	finish                        it ends; the answer is that to the COMMAND
  * 	cut N SEED                    the power fails N writes from now
  *	off                           the power fails now; nothing that was not flushed is on the medium
@@ -191,7 +191,7 @@ static long on_second(char **word)
 	if (!strcmp(word[0], "finish"))
 		return second_finish();
 	snprintf(command, sizeof(command), "%s %s", word[2], word[3]);
-	return second_begin(command, !strcmp(word[1], "later"), run);
+	return second_begin(command, word[1], run);
 }
 
 static long on_all(char **word)

@@ -1,18 +1,19 @@
 /*
  * A second program, so that one flushes while the other changes files. On one processor they take turns only where a
- * program waits. Two such places are enough here: the second program's call begins between two calls of the
- * first or in a kmalloc, which may wait for memory, and it waits for its flush until the script says that the
- * flush ends.
+ * program waits. The second program's call begins between two calls of the first, or in one of them: in a kmalloc, which
+ * may wait for memory, or in a read of metadata. It waits for its flush until the script says that the flush ends.
  */
 #include "host.h"
 
 #include "lib/assert.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-static enum { IDLE, BEGINS_LATER, WAITS, ENDS } state;
+static enum { IDLE, AT_KMALLOC, AT_READ, WAITS, ENDS } state;
+static u32 reads; /* AT_READ: before it begins */
 static ucontext_t first, second;
 static bool is_second; /* whose turn is it? */
 static char stack[1 << 18], line[256];
@@ -44,21 +45,22 @@ static void start(void)
 	change(&first, &second);
 }
 
-long second_begin(const char *command, bool at_kmalloc, long (*run)(char *command))
+long second_begin(const char *command, const char *when, long (*run)(char *command))
 {
 	if (state != IDLE)
 		return -EBUSY;
 	snprintf(line, sizeof(line), "%s", command);
 	perform = run;
-	state = BEGINS_LATER;
-	if (!at_kmalloc)
+	reads = atoi(when);
+	state = reads ? AT_READ : AT_KMALLOC;
+	if (!strcmp(when, "now"))
 		start();
 	return 0;
 }
 
-void second_may_begin(void)
+void second_may_begin(bool is_read)
 {
-	if (state == BEGINS_LATER)
+	if (is_read ? state == AT_READ && !--reads : state == AT_KMALLOC)
 		start();
 }
 
@@ -73,7 +75,8 @@ long second_finish(void)
 {
 	if (state == IDLE)
 		return -EINVAL;
-	second_may_begin();
+	if (state == AT_KMALLOC || state == AT_READ)
+		start();
 	while (state == WAITS)
 		change(&first, &second);
 	state = IDLE;

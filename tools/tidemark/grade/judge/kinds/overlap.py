@@ -7,6 +7,7 @@ computed and judged as in the kind `cut`. Further steps, besides those of `cut`:
     second now fsync PATH      another program calls fsync; its flush is under way until
     finish                     its flush and its call end
     second later fsync PATH    it calls fsync as soon as a call of the first program waits for memory (kmalloc)
+    second N fsync PATH        it calls fsync when a call of the first program reads metadata for the Nth time
     refuse flush               the next flush fails; the next fsync must return EIO
     refuse write               the next writing of all dirty metadata fails; the same
 
