@@ -17,7 +17,7 @@ from tidemark.grade.build.workspace import HostRun, tail
 from tidemark.grade.model import Outcome, Verdict, right, wrong
 from tidemark.grade.witness.machine import Machine
 
-LIMIT_S = 10  # of processor time
+LIMIT_S = 3  # of processor time; the solutions need a tenth of a second
 STOPPED = ("it printed", "it did nothing", "it filled", "it took")  # sentences of tidemark.grade.build.supervise
 Step = TypeVar("Step")
 
