@@ -47,6 +47,7 @@ MEASURES = {
     "wait": "ms of waiting for the disk",
 }
 REQUEST_COST = 8  # pages
+BUDGET = 500_000_000  # instructions of a run; the solution needs 100 million
 DISK_PAGES, WORDS, PAGE = 4096, 1024, 4096
 MULTIPLIER = 2654435761  # lab_word in user/workloads/lab.h
 NS_PER_MS = 1_000_000
@@ -120,7 +121,7 @@ def ran(test: Test, machine: Machine) -> Boot:
         disk = Path(folder) / "disk.img"
         make_disk(disk)
         more = {"mem": "32M", "swap": "none", "refs": NO_REFS, "requests": True, **options}
-        return machine.boot(command(test), files, cmdline=words, disk=disk, **more)
+        return machine.boot(command(test), files, cmdline=words, disk=disk, budget=BUDGET, **more)
 
 
 def numbers(pages: list[int]) -> str:
