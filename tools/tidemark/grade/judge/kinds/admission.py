@@ -4,7 +4,7 @@ A command starts processes that each need many pages, such as thrash. The plugin
 executes instructions at what time. A process with less than a twentieth of a short time is not at work in it. Options:
 
     run, processes    the command, and the number of its processes: those that execute most
-    vm, frames, swap, set    as in the kind `faults`
+    vm, frames, swap, set, budget    as in the kind `faults`
     work              as in tidemark.grade.judge.work
     full, none        processes at a time, on average over the run: all points up to `full`, none from `none` on
     hint              a hint for students without all points
@@ -60,7 +60,7 @@ def at_once(evidence: Evidence, spaces: Sequence[int]) -> float:
 
 def ran(test: Test, machine: Machine) -> Boot:
     """The run of the test's command."""
-    options = {name: test.options[name] for name in ("swap", "frames") if name in test.options}
+    options = {name: test.options[name] for name in ("swap", "frames", "budget") if name in test.options}
     command = " ".join(["sample_ms=0", *test.options.get("set", ())])
     return machine.boot(str(test.options["run"]), vm=str(test.options["vm"]), cmdline=command, refs=NO_REFS, **options)
 

@@ -6,7 +6,7 @@ have stayed. The pages read from the disk are counted from outside. Options:
     policy    vm=
     string    as in the kind `victims`; or `run`, a command line of the guest
     again     with a string: it is repeated, shifted by each of these numbers of pages, such as [150]
-    frames    frames=; with `run` also `mem` and `swap`
+    frames    frames=; with `run` also `mem` and `swap`, and `budget`, the instructions after which it counts as hung
     work          with `run`: as in tidemark.grade.judge.work
     jitters       with `run`: the number of runs, with jitter=1 to this number, whose pages are added (default: one run
                   without jitter). What several processes read depends on their turns, and so on chance
@@ -117,7 +117,7 @@ def of_string(test: Test, machine: Machine) -> Verdict:
 
 def runs(test: Test, machine: Machine) -> Iterator[Boot]:
     """The runs of the test's command, each made when it is asked for."""
-    options = {name: test.options[name] for name in ("mem", "swap", "frames") if name in test.options}
+    options = {name: test.options[name] for name in ("mem", "swap", "frames", "budget") if name in test.options}
     for jitter in jitters(test):
         words = " ".join(["sample_ms=0", *test.options.get("set", []), jitter])
         yield machine.boot(test.options["run"], vm=test.options["policy"], cmdline=words, refs=EITHER_KIND, **options)

@@ -35,7 +35,7 @@ from tidemark.grade.witness.machine import Machine, trouble
 LAST = ("", "forks", "naps", "yields")
 MEASURES = ("shares", "lag", "wait", "latency")
 NS_PER_MS = 1_000_000
-MOST_STARTING = 300_000_000  # instructions until all have begun, and from the last wake-up to the end
+MOST_STARTING = 100_000_000  # instructions until all have begun, and from the last wake-up to the end
 POINTS = 120  # of a line of the plot
 BUSY = 0.9  # part of the time in which programs, not the kernel, must run
 # Linux's sched_prio_to_weight, nice -20 to 19.
@@ -237,7 +237,7 @@ def latency(options: Options, seen: Turns) -> tuple[float, str]:
 def judge(test: Test, machine: Machine) -> Verdict:
     """Run spin, and measure."""
     options = options_of(test)
-    budget = MOST_STARTING + 2 * options.ms * NS_PER_MS
+    budget = MOST_STARTING + options.ms * NS_PER_MS * 3 // 2
     run = machine.boot(options.command, mem="16M", swap="none", budget=budget)
     seen = turns(run.evidence, options)
     if run.outcome is Outcome.HUNG and seen:
