@@ -90,7 +90,7 @@ void record_put_of(uint16_t space, enum kind kind, uint8_t rule, uint32_t a, uin
 void record_breach(enum rule rule, uint32_t pc, uint32_t address);
 /* Adds END, and closes the file. */
 void record_end(uint64_t virtual_ns);
-/* Ends QEMU if there were more instructions than budget=, or too many records. */
+/* Ends QEMU if there were more instructions than budget=, too many before any program ran, or too many records. */
 void record_check_budget(void);
 /* The current address space. */
 extern uint16_t record_space;

@@ -14,8 +14,8 @@
  *	BIRTH, EXIT  of this record's space
  *	BREACH       rule: the rule; a: address of the instruction, b: address that it accessed. For
  *	             RULE_OF_SEAM, b is the address of the rule's name
- *	BUDGET       more instructions than budget=, or more than MAX_RECORDS records; QEMU is about to
- *	             end with PLUGIN_OVER_BUDGET
+ *	BUDGET       more instructions than budget=, more than MAX_RECORDS records, or no program within MOST_BEFORE
+ *	             instructions; QEMU is about to end with PLUGIN_OVER_BUDGET
  *	FILE_READ, FILE_WRITE  a: page of the disk for files, b: frame
  *	KILLED       kernel code in killers= sends SIGKILL: out of memory, a program is killed
  *	TABLES       a: with tables=1, the number of page tables in the program's half of the page directory;
@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 enum { MAX_BREACHES = 64, MAX_RECORDS = 1 << 24 };
+enum { MOST_BEFORE = 100000000 }; /* instructions until a program runs, which takes 3 million */
 
 struct record {
 	uint8_t kind, rule;
@@ -97,7 +98,9 @@ void record_end(uint64_t virtual_ns)
 
 void record_check_budget(void)
 {
-	if (nr_instructions() <= budget && nr_records <= MAX_RECORDS)
+	uint64_t most = counters[USER] || budget < MOST_BEFORE ? budget : MOST_BEFORE;
+
+	if (nr_instructions() <= most && nr_records <= MAX_RECORDS)
 		return;
 	record_put(BUDGET, 0, 0, 0);
 	record_end(0);
