@@ -28,6 +28,7 @@ from tidemark.grade.witness.boot import NO_REFS, Boot, Run, boot, ending
 from tidemark.machine import plugin, qemu
 from tidemark.strings import vmsim
 from tidemark.strings.refstrings import Given
+from trials import changed
 
 pytestmark = pytest.mark.graded
 
@@ -247,22 +248,34 @@ def test_panic_and_no_boot_are_told_apart(tmp_path: Path) -> None:
             ending(qemu.NO_QEMU, status, "", some)
 
 
-@pytest.mark.soak
-def test_kernel_that_ends_the_machine_is_told(cheating: Machine) -> None:
-    """The student's code causes it, not QEMU."""
+def with_main_changed(cheating: Machine, old: str, new: str) -> Boot:
+    """A run of `true` on a kernel whose main.c is changed, as a student's code can change it."""
     main = cheating.tree / "kernel/main.c"
     text = main.read_text()
     try:
-        main.write_text(text.replace("machine_exit(status ? EXIT_FAILED : EXIT_OK)", "machine_exit(0)"))
+        main.write_text(changed(text, old, new))
         subprocess.run(["make", "--silent", qemu.KERNEL], cwd=cheating.tree, check=True)
-        made = cheating.boot("true", vm="fifo")
+        return cheating.boot("true", vm="fifo")
     finally:
         main.write_text(text)
         subprocess.run(["make", "--silent", qemu.KERNEL], cwd=cheating.tree, check=True)
+
+
+@pytest.mark.soak
+def test_kernel_that_ends_the_machine_is_told(cheating: Machine) -> None:
+    """The student's code causes it, not QEMU."""
+    made = with_main_changed(cheating, "machine_exit(*status ? EXIT_FAILED : EXIT_OK)", "machine_exit(0)")
     assert (made.outcome, made.reason) == (
         Outcome.PANICKED,
         "the kernel ended the machine itself, by machine_exit(0) or its like",
     )
+
+
+@pytest.mark.soak
+def test_kernel_that_runs_no_program_ends_early(cheating: Machine) -> None:
+    made = with_main_changed(cheating, "proc_start_init();", "for (;;) {}")
+    assert made.outcome is Outcome.NO_BOOT and made.evidence.over_budget, made.reason
+    assert 100_000_000 < made.evidence.instructions < 110_000_000
 
 
 def test_kernel_that_does_not_fit_is_told(tmp_path: Path) -> None:
