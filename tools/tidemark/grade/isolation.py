@@ -29,6 +29,7 @@ from tidemark.errors import LabError
 from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
+from tidemark.grade.build.workspace import COMPILER, compiler
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
 from tidemark.machine import qemu
@@ -139,6 +140,7 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                env=os.environ | {COMPILER: " ".join(compiler())},
                 start_new_session=True,
                 preexec_fn=qemu.die_with_parent,
             )

@@ -25,11 +25,14 @@ COMPILER_BYTES = 512 << 20  # it needs a tenth; `#include "/dev/zero"` takes all
 TREE_BYTES = 256 << 20  # it has a tenth of that, perhaps in memory
 LINES_SHOWN = 12
 LARGE_MIB = 64  # of an object file; the kernel's own have less than one
+COMPILER = "TIDEMARK_COMPILER"  # in the environment of graders: what `compiler` found in the process that started them
 
 
 @cache
 def compiler() -> tuple[str, ...]:
     """The kernel's compiler on this machine, as the set-up reports it. Raises LabError if there is none."""
+    if COMPILER in os.environ:
+        return tuple(os.environ[COMPILER].split())
     found = subprocess.run(["tools/setup.sh", "build"], cwd=qemu.ROOT, capture_output=True, text=True)
     if found.returncode or not found.stdout.split():
         raise LabError(f"no compiler for the kernel: {found.stderr.strip()}", BAD_INPUT)
