@@ -136,9 +136,9 @@ def written(text: str) -> Iterator[Operation]:
 
 def drawn(count: int, seed: int) -> str:
     """A string of random operations."""
-    draw, words = random.Random(seed), ["n0"]
+    draw, words, nr = random.Random(seed), ["n0"], 1
     for _ in range(count - 1):
-        nr, number = sum(word[0] == "n" for word in words), draw.random()
+        number = draw.random()
         if number < 0.35:
             words.append(f"t{draw.choice(TICKS)}")
         elif number < 0.5:
@@ -147,6 +147,7 @@ def drawn(count: int, seed: int) -> str:
             words.append(f"w{draw.randrange(nr)}")
         elif number < 0.8:
             words.append(f"n{draw.randint(-10, 10)}")
+            nr += 1
         elif number < 0.85:
             words.append(f"r{draw.randrange(nr)},{draw.randint(-10, 10)}")
         else:
