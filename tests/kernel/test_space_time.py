@@ -51,17 +51,20 @@ def test_terms_are_those_of_the_accounts(records: list[dict]) -> None:
 
 @pytest.mark.parametrize("name", ["ws", "serialize", "2q"])
 def test_a_program_that_only_faults_waits_in_its_faults(runs: dict[str, Result], name: str) -> None:
-    """The time that it waits for pages is that of its major and minor faults; none of its system calls waits for
-    pages."""
+    """The time that it waits for pages is that of its major and minor faults. If a system call waits for a page, as in
+    a program that clang has built, other_wait has it; most of the processes have none."""
     parent, *children = sorted(exits(runs[name]), key=lambda record: record["us"][USER])
     assert len(children) >= 5 and parent["minflt"] < 100
+    in_calls = []
     for record in children:
         terms, waited = record["delta_terms"], record["us"][PAGEWAIT]
-        assert abs(waited - record["fault_delay_us"] - record["minor_delay_us"]) <= ROUNDED, record["pid"]
-        assert abs(terms["other_wait"]) <= 1 and 0 <= terms["minor_wait"] <= record["page_ms"][PAGEWAIT] + 1
+        in_calls.append(waited - record["fault_delay_us"] - record["minor_delay_us"])
+        assert (terms["other_wait"] > 1) == (in_calls[-1] > ROUNDED), record["pid"]
+        assert in_calls[-1] >= -ROUNDED and 0 <= terms["minor_wait"] <= record["page_ms"][PAGEWAIT] + 1
         assert terms["minor_wait"] * 1000 <= record["minor_delay_us"] * record["max_rss"] + 1000
-        if not record["majflt"]:
+        if not record["majflt"] and in_calls[-1] <= ROUNDED:
             assert terms["rss_change"] == 0 and abs(terms["minor_wait"] - record["page_ms"][PAGEWAIT]) <= 1
+    assert sum(us > ROUNDED for us in in_calls) <= len(children) // 2, in_calls
 
 
 def test_waits_of_minor_faults_and_for_admission_are_seen(runs: dict[str, Result]) -> None:

@@ -27,8 +27,11 @@ def is_counted(file: str) -> bool:
 
 
 def _names(program: object) -> list[str]:
-    """The files that a line program numbers; DWARF 5 counts from 0."""
+    """The files that a line program numbers: DWARF 5 from 0, and DWARF 4 from 1, with folder 0 for that of the unit."""
     header = program.header  # type: ignore[attr-defined]
+    if header.version < 5:
+        folders = [".", *(name.decode() for name in header.include_directory)]
+        return ["", *(normpath(f"{folders[file.dir_index]}/{file.name.decode()}") for file in header.file_entry)]
     folders = [entry.DW_LNCT_path.decode() for entry in header.directories]
     return [normpath(f"{folders[f.DW_LNCT_directory_index]}/{f.DW_LNCT_path.decode()}") for f in header.file_names]
 
