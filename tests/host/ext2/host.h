@@ -50,7 +50,8 @@ int host_truncate(struct inode *inode, u64 size);
 __attribute__((weak)) void host_confine(void);
 
 /* second.c: a second program. */
-/* It does a command, which `run` performs; from now on, or from the next kmalloc. Returns 0 or -EBUSY. */
+/* It does a command, which `run` performs. when: "now", "later" (in the next kmalloc), or a number: in
+ * that read of metadata. Returns 0 or -EBUSY. */
 long second_begin(const char *command, const char *when, long (*run)(char *command));
 /* Ends the flush that its command waits for, and the command. Returns its answer, or -EINVAL if there is none. */
 long second_finish(void);

@@ -2,9 +2,10 @@
  * ext2 IMAGE [ro | record | redo [N SEED]]: performs the commands on standard input and writes the image back; one line
  *	of output for each. N: the power fails N writes after the start, as by the command cut. record: also prints the
  *	disk's writes and flushes (disk_record in host.h).
- * ext2 --each COMMANDS OPTION IMAGE[,N,SEED]...: the same for many images, each in a process of its own, with the commands in a
- *	file; N, SEED: the power fails in a first mount, before this one. What is printed goes to IMAGE.said and
- *	IMAGE.errors. Prints the status of each, and ends after the first that a signal ended.
+ * ext2 --each COMMANDS OPTION IMAGE[,N,SEED]...: the same for many images, each in a process of its own,
+ *	with the commands in a file; N, SEED: the power fails in a first mount, before this one. What is
+ *	printed goes to IMAGE.said and IMAGE.errors. Prints the status of each, and ends after the first
+ *	that a signal ended.
  * ext2 --fuzz IMAGE SEED COUNT [redo]: see fuzz.c.
  *
  *	create|mkdir|fifo PATH        symlink TARGET PATH      node c|b MAJOR MINOR PATH
@@ -293,7 +294,7 @@ static int script(const char *option)
 	return 0;
 }
 
-/* n: 0, or the number of a write; returns the exit status. */
+/* n: NULL, or the number of the write at which the power fails. Returns the exit status. */
 static int one(const char *path, const char *option, const char *n, const char *seed)
 {
 	u32 size;

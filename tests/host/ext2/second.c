@@ -1,7 +1,8 @@
 /*
  * A second program, so that one flushes while the other changes files. On one processor they take turns only where a
- * program waits. The second program's call begins between two calls of the first, or in one of them: in a kmalloc, which
- * may wait for memory, or in a read of metadata. It waits for its flush until the script says that the flush ends.
+ * program waits. The second program's call begins between two calls of the first, or in one of them:
+ * in a kmalloc, which may wait for memory, or in a read of metadata. It waits for its flush until the
+ * script says that the flush ends.
  */
 #include "host.h"
 

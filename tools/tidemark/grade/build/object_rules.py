@@ -97,12 +97,12 @@ def binutils(name: str) -> str:
 def listed(*command: str, tree: Path) -> list[str]:
     """The lines that a tool prints about an object, the last word; it is asked once for each version of the object."""
     status = (tree / command[-1]).stat()
-    return list(listed_at(command, tree, (status.st_mtime_ns, status.st_ino)))
+    return list(listed_once(command, tree, (status.st_mtime_ns, status.st_ino)))
 
 
 @lru_cache(maxsize=64)
-def listed_at(command: Sequence[str], tree: Path, version: tuple[int, int]) -> tuple[str, ...]:
-    """As listed. Within limits: debug information can be odd, too."""
+def listed_once(command: Sequence[str], tree: Path, version: tuple[int, int]) -> tuple[str, ...]:
+    """As listed, for the object's version: its date and inode. Limits hold, since debug information can be odd, too."""
     limited = ["prlimit", f"--cpu={TOOL_S}", f"--data={TOOL_BYTES}", *command]
     made = subprocess.run(limited, cwd=tree, capture_output=True, text=True, errors="replace")
     return tuple(made.stdout.splitlines())

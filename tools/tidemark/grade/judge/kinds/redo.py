@@ -37,7 +37,6 @@ LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  
 STATE, CLEAN = ext2.SUPER + 58, 1  # a field of the superblock, and its bit that an unmount sets
 CALLED_CLEAN = "the disk is called clean, although the last mount, without redo, did not end by an unmount"
 SHOWN = 160  # characters of what e2fsck says
-LIMIT_S = 300
 # Examines images, and prints e2fsck's status for each.
 EXAMINE = f"""
 {host_ext2.LIMITS}
@@ -84,7 +83,7 @@ def repairs(machine: Machine, images: Images) -> list[str]:
     """What e2fsck would repair in each image; empty if there is nothing."""
     with host_ext2.laid(machine, images) as (folder, paths):
         script = EXAMINE.format(check=ext2.program("e2fsck"))
-        made = machine.run_on_host("sh", "-c", script, "sh", *paths, writable=(folder,), limit_s=LIMIT_S)
+        made = machine.run_on_host("sh", "-c", script, "sh", *paths, writable=(folder,), limit_s=host_ext2.LIMIT_S)
         statuses = made.out.split()
         if len(statuses) < len(images):
             raise LabError(f"e2fsck did not end: {len(statuses)} of {len(images)} images were examined", FAILED)
