@@ -163,3 +163,14 @@ void count_insn(struct qemu_plugin_insn *insn, size_t index)
 	else
 		qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, INLINE_ADD_U64, entry, 1);
 }
+
+void count_block(struct qemu_plugin_tb *tb, size_t index)
+{
+	struct scoreboard_entry entry = { scoreboard, index * sizeof(*counters) };
+	size_t nr = qemu_plugin_tb_n_insns(tb);
+
+	if (qemu_plugin_version < 2)
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, INLINE_ADD_U64, &counters[index], nr);
+	else
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, INLINE_ADD_U64, entry, nr);
+}

@@ -259,7 +259,6 @@ static void translate_user(struct qemu_plugin_insn *insn)
 {
 	if (references)
 		qemu_plugin_register_vcpu_mem_cb(insn, on_reference, CB_NO_REGS, MEM_RW, NULL);
-	count_insn(insn, USER);
 }
 
 static void translate(struct qemu_plugin_tb *tb)
@@ -269,6 +268,8 @@ static void translate(struct qemu_plugin_tb *tb)
 	if (qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) >= KERNEL_BASE) {
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_kernel_block, CB_NO_REGS, NULL);
 		flow_translate_block(tb);
+	} else if (current_cr3) {
+		count_block(tb, USER);
 	}
 	for (size_t i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);

@@ -74,6 +74,10 @@ MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn
 MAY_LACK void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *, int op,
 								  struct scoreboard_entry,
 								  uint64_t);
+MAY_LACK void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, int op, void *,
+						       uint64_t);
+MAY_LACK void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_plugin_tb *, int op,
+								struct scoreboard_entry, uint64_t);
 MAY_LACK struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t size);
 MAY_LACK void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned int cpu);
 
@@ -169,6 +173,9 @@ extern uint64_t *counters;
 void counters_init(size_t nr);
 /* Makes @insn increment counters[@index] whenever it begins, after its callbacks. */
 void count_insn(struct qemu_plugin_insn *insn, size_t index);
+/* Makes @tb add the number of its instructions to counters[@index] whenever it begins: much quicker, but after a fault in its
+ * middle the rest counts, too. */
+void count_block(struct qemu_plugin_tb *tb, size_t index);
 
 /* space.c */
 

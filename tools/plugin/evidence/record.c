@@ -4,7 +4,7 @@
  * FILE is an array of struct record, little endian. A file without END was cut off. Each record has
  * the address space in use (0: none yet, then numbered in order of appearance; page directories are
  * reused, so a freed one becomes a new space), and the number of instructions begun: of programs
- * alone, and of programs and kernel.
+ * alone, and of programs and kernel. Those of programs count by blocks (count_block).
  *
  *	REF, STORE   a: virtual page, b: frame
  *	READ, WRITE  a: block of the store, b: frame
