@@ -11,14 +11,24 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tidemark.errors import FAILED, LabError
 from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import tail
 from tidemark.grade.model import Outcome, Verdict, wrong
 from tidemark.grade.witness.machine import Machine
+from tidemark.machine import ext2
 
 LIMIT_S, EACH_S = 300, 10  # EACH_S: of processor time for each image
 MOST = 4 << 20  # bytes of each file that a command writes
 LIMITS = f"ulimit -t {EACH_S}; ulimit -f {MOST // 512}"
+# Checks images, and prints e2fsck's status for each.
+CHECK = f"""
+{LIMITS}
+for image; do
+	{{e2fsck}} {{option}} "$image" >"$image.said" 2>&1
+	echo $?
+done
+"""
 Images = Sequence[bytes]
 
 
@@ -96,6 +106,17 @@ def result(path: Path, status: int) -> Ran:
     """The image at a path after a command, with what it printed."""
     out, errors = (content(path.with_suffix(end)).decode("utf-8", "replace") for end in (".said", ".errors"))
     return Ran(content(path), status, out, errors)
+
+
+def checked(machine: Machine, images: Images, option: str) -> list[Ran]:
+    """The images after e2fsck with an option, -fy or -fn. Raises LabError if it did not end for all of them."""
+    with laid(machine, images) as (folder, paths):
+        script = CHECK.format(e2fsck=ext2.program("e2fsck"), option=option)
+        made = machine.run_on_host("sh", "-c", script, "sh", *paths, writable=(folder,), limit_s=LIMIT_S)
+        statuses = made.out.split()
+        if len(statuses) < len(images):
+            raise LabError(f"e2fsck did not end: {len(statuses)} of {len(images)} images were checked", FAILED)
+        return [result(path, int(status)) for path, status in zip(paths, statuses)]
 
 
 def in_sandbox(machine: Machine, images: Images, commands: Sequence[str]) -> list[Ran]:

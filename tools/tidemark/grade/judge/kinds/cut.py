@@ -28,9 +28,9 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
-from tidemark.errors import BAD_INPUT, FAILED, LabError
+from tidemark.errors import BAD_INPUT, LabError
 from tidemark.grade.build.workspace import make_trusted
-from tidemark.grade.judge import budget, media, promises
+from tidemark.grade.judge import budget, host_ext2, media, promises
 from tidemark.grade.model import Outcome, Test, Verdict, right, scaled, wrong
 from tidemark.grade.witness.boot import EITHER_KIND, Boot
 from tidemark.grade.witness.evidence import REQUEST
@@ -41,17 +41,10 @@ PROGRAM = "build/user/fsops"
 SIZE, INODES, INODE_SIZE, DRAWS = "256K", 32, 256, 6
 CACHE = 1 << 20  # of the disk; larger than a test's disk
 MARKS = 0x70000  # the first page that the program marks
-LIMIT_S, BUDGET = 120, 200_000_000  # BUDGET: instructions; the solutions need 8 million
+BUDGET = 200_000_000  # instructions; the solutions need 8 million
 STEPS_SHOWN = 8
 MOST_REQUESTS, MOST_MIB = 2000, 64  # of a run; the solutions' have 140 requests at most
 TOGETHER = 1000  # cuts that are judged at a time, each with a medium in memory
-# Repairs each image in a folder, and prints e2fsck's status for it.
-REPAIR = """
-for image in "$1"/*; do
-	{check} -fy "$image" >/dev/null 2>&1
-	echo "$image $?"
-done
-"""
 
 
 def history_of(test: Test, kind: type[promises.History] = promises.History) -> promises.History:
@@ -158,17 +151,7 @@ def undone(history: promises.History, log: media.Log, run: Boot) -> Verdict | No
 
 def repaired(machine: Machine, images: Sequence[bytes]) -> list[bytes | None]:
     """The images after e2fsck, in the sandbox; None: it could not repair an image."""
-    with tempfile.TemporaryDirectory(prefix="cut-", dir=machine.scratch) as name:
-        folder = Path(name)
-        paths = [folder / f"{number:05}" for number in range(len(images))]
-        for path, image in zip(paths, images):
-            path.write_bytes(image)
-        script = REPAIR.replace("{check}", ext2.program("e2fsck"))
-        made = machine.run_on_host("sh", "-c", script, "sh", folder, writable=(folder,), limit_s=LIMIT_S)
-        status = dict(line.rsplit(" ", 1) for line in made.out.splitlines() if " " in line)
-        if made.status or len(status) < len(images):
-            raise LabError(f"e2fsck did not end: status {made.status}: {made.err.strip()[-200:]}", FAILED)
-        return [path.read_bytes() if status[str(path)] in ("0", "1") else None for path in paths]
+    return [ran.image if ran.status in (0, 1) else None for ran in host_ext2.checked(machine, images, "-fy")]
 
 
 def shown(history: promises.History, done: int) -> list[str]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, FAILED, LabError
 from tidemark.grade.build.workspace import tail
@@ -37,14 +36,6 @@ LATER = ("mkdir /later", "create /later/a", "write /later/a 0 9000 7", "sync")  
 STATE, CLEAN = ext2.SUPER + 58, 1  # a field of the superblock, and its bit that an unmount sets
 CALLED_CLEAN = "the disk is called clean, although the last mount, without redo, did not end by an unmount"
 SHOWN = 160  # characters of what e2fsck says
-# Examines images, and prints e2fsck's status for each.
-EXAMINE = f"""
-{host_ext2.LIMITS}
-for image; do
-	{{check}} -fn "$image" >"$image.said" 2>&1
-	echo $?
-done
-"""
 
 
 def disk_of(test: Test) -> bytes:
@@ -81,19 +72,12 @@ def mounted(machine: Machine, images: Images, cuts: Sequence[tuple[int, int]] = 
 
 def repairs(machine: Machine, images: Images) -> list[str]:
     """What e2fsck would repair in each image; empty if there is nothing."""
-    with host_ext2.laid(machine, images) as (folder, paths):
-        script = EXAMINE.format(check=ext2.program("e2fsck"))
-        made = machine.run_on_host("sh", "-c", script, "sh", *paths, writable=(folder,), limit_s=host_ext2.LIMIT_S)
-        statuses = made.out.split()
-        if len(statuses) < len(images):
-            raise LabError(f"e2fsck did not end: {len(statuses)} of {len(images)} images were examined", FAILED)
-        return [first_fault(path) if status != "0" else "" for path, status in zip(paths, statuses)]
+    return [first_fault(ran.out) if ran.status else "" for ran in host_ext2.checked(machine, images, "-fn")]
 
 
-def first_fault(path: Path) -> str:
+def first_fault(said: str) -> str:
     """The first fault that e2fsck has named for an image."""
-    lines = host_ext2.content(path.with_suffix(".said")).decode("utf-8", "replace").splitlines()
-    faults = [line for line in lines if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
+    faults = [line for line in said.splitlines() if line and not line.startswith(("e2fsck", "Pass", "Fix", "/"))]
     return (faults or ["an inconsistency"])[0].split("  Fix")[0][:SHOWN]
 
 
