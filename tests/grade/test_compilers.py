@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 from grading import graded, solution
+from tidemark.errors import LabError
+from tidemark.grade.build import object_rules
 from tidemark.grade.build.workspace import built_by
 from tidemark.grade.intake import lab
 from tidemark.grade.judge import budget, expected
@@ -57,6 +59,17 @@ def test_budget_of_instructions_names_its_compiler(tmp_path: Path) -> None:
             budget.of_another_compiler(test, theirs)
         )
     assert budget.limits(test, theirs, lambda *_: 0.0) == (28.0, 100.0)
+
+
+def test_nothing_is_graded_without_the_tool_that_reads_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would find no forbidden instruction in anything."""
+    monkeypatch.setattr(object_rules, "compiler", lambda: ("echo", "no-such-tool"))
+    object_rules.binutils.cache_clear()
+    try:
+        with pytest.raises(LabError, match="grading reads code by objdump, which is not installed: install binutils"):
+            object_rules.binutils("objdump")
+    finally:
+        object_rules.binutils.cache_clear()
 
 
 def test_grade_names_the_compiler(tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ The plugin watches at run time what a wild pointer can still do (tidemark.grade.
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
-from tidemark.errors import BAD_INPUT, LabError
+from tidemark.errors import BAD_INPUT, NO_TOOL, LabError
 from tidemark.grade.build import object_form, plain_c
 from tidemark.grade.build.elf import Elf, place
 from tidemark.grade.build.object_form import not_to_be_read
@@ -89,9 +90,13 @@ SOURCE_LINE = re.compile(r"(?:inlined by )?(.+?):(\d+)(?: \(.*\))?")
 
 @cache
 def binutils(name: str) -> str:
-    """The program nm or objdump of the kernel's compiler."""
-    found = subprocess.run([*compiler(), f"-print-prog-name={name}"], capture_output=True, text=True)
-    return found.stdout.strip()
+    """The program nm or objdump of the kernel's compiler, or this machine's. Raises LabError if there is none."""
+    asked = [*compiler(), f"-print-prog-name={name}"]
+    found = subprocess.run(asked, cwd=qemu.ROOT, capture_output=True, text=True).stdout.strip()
+    path = shutil.which(found)
+    if not path:
+        raise LabError(f"grading reads code by {name}, which is not installed: install binutils", NO_TOOL)
+    return path
 
 
 def listed(*command: str, tree: Path) -> list[str]:

@@ -98,10 +98,10 @@ def environment() -> list[str]:
 
 
 def grader_folders() -> list[Path]:
-    """Folders of the grader that a command needs besides the system's: Python, package, plugin."""
-    package, plugin = Path(tidemark.__file__).parent, qemu.ROOT / "build/plugin"
-    own = [path.resolve() for path in (Path(sys.prefix), Path(sys.base_prefix), package, plugin)]
-    return [path for path in own if path.is_dir()]
+    """Folders of the grader that a command needs besides the system's: Python, package, plugin, zig."""
+    package, built = Path(tidemark.__file__).parent, qemu.ROOT / "build"
+    own = (Path(sys.prefix), Path(sys.base_prefix), package, built / "plugin", built / "zig")
+    return [path.resolve() for path in own if path.is_dir()]
 
 
 @functools.cache

@@ -43,6 +43,7 @@ BUILT_FILES = (
 )
 SIMULATORS = "build/vmsim"
 VENV = "build/venv"
+LINKED = (VENV, "build/zig")
 MANIFEST = "labs/RELEASE"
 REGISTERS = ("VM_POLICY(", "VM_GUARD(")
 TEXTS = (".md", ".svg")
@@ -85,17 +86,18 @@ def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
 
 
 def copy_built(tree: Path, copy: Path) -> None:
-    """Copy the sources and build results of a tree; link its venv."""
+    """Copy the sources and build results of a tree; link its venv, and zig."""
     copy_files(tree, copy, list(files_of(tree)))
     take_along_what_is_built(tree, copy)
 
 
 def take_along_what_is_built(release: Path, tree: Path) -> None:
-    """Copy the build results of the release, with their dates; link its venv."""
+    """Copy the build results of the release, with their dates; link its venv, and zig."""
     (tree / "build").mkdir()
     copy_files(release, tree, list(built_files_of(release)))
-    if (release / VENV).exists():
-        (tree / VENV).symlink_to((release / VENV).resolve())
+    for name in LINKED:
+        if (release / name).exists():
+            (tree / name).symlink_to((release / name).resolve())
 
 
 def lay(release: Path, lab: Lab, submission: Path, tree: Path) -> None:
