@@ -116,7 +116,7 @@ sim:
 
 ifeq ($(LAB),)
 lab:
-	$(if $(filter built,$(IMAGE)),$(BUILD) all build/plugin/tidemark.so build/allocsim/allocsim)
+	$(if $(filter built,$(IMAGE)),$(BUILD) all build/plugin/tidemark.so)
 	@echo 'tidemark --help lists the commands; exit leaves this shell.'
 	@PATH="$$PWD/build/venv/bin:$$PATH" "$${SHELL:-sh}"
 else

@@ -6,16 +6,17 @@ The log is alloc.log in the run's folder; the top of tools/plugin/alloc.c has it
 from __future__ import annotations
 
 import csv
+import functools
 import subprocess
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, NO_TOOL, USAGE, LabError
-from tidemark.machine import plugin, qemu
+from tidemark.machine import made, plugin, qemu
 from tidemark.runs import experiment, results
 
-PROGRAM = qemu.ROOT / "build/allocsim/allocsim"
+PROGRAM = "build/allocsim/allocsim"
 LOG = "alloc.log"
 KINDS = ("objects", "frames")
 PAGE_BYTES = 4096
@@ -33,11 +34,21 @@ class Caller:
     size: int
 
 
+@functools.cache
+def build() -> Path:
+    """The simulator, built if necessary; checked only once per process. Raises LabError if it cannot be built."""
+    if said := made.trouble(PROGRAM):
+        raise LabError(
+            "the simulator of allocators is a 32-bit program under the sanitizers, which cannot be built here; "
+            f"`make doctor` says more:\n{said}",
+            NO_TOOL,
+        )
+    return qemu.ROOT / PROGRAM
+
+
 def output(*words: str | Path) -> str:
-    """What the simulator prints. Raises LabError if it has not been built, or with its complaint."""
-    if not PROGRAM.exists():
-        raise LabError(f"{PROGRAM} does not exist; `make lab` builds it", NO_TOOL)
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+    """What the simulator prints. Raises LabError if it cannot be built, or with its complaint."""
+    done = subprocess.run([build(), *words], capture_output=True, text=True)
     if done.returncode:
         raise LabError(done.stderr.strip().removeprefix("allocsim: "), BAD_INPUT)
     return done.stdout

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import os
 import re
 import subprocess
 import tempfile
@@ -20,8 +19,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from tidemark.errors import FAILED, NO_TOOL, USAGE, LabError
-from tidemark.machine import qemu
+from tidemark.errors import FAILED, USAGE, LabError
+from tidemark.machine import made, qemu
 from tidemark.strings.refstrings import References, names_and_counts
 from tidemark.trace import future
 
@@ -80,16 +79,8 @@ def build(policy: str, fast: bool = False) -> Path:
     if policy not in policies():
         raise LabError(f"there is no {POLICIES}/{policy}.c; there are {', '.join(policies())}", USAGE)
     target = f"build/vmsim/{policy}{'.fast' if fast else ''}"
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    command = ["make", "--no-print-directory", "--silent", target]
-    try:
-        made = subprocess.run(
-            command, cwd=qemu.ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-    except FileNotFoundError:
-        raise LabError("make is not installed; `apt-get install make` installs it", NO_TOOL) from None
-    if made.returncode:
-        raise LabError(f"{POLICIES}/{policy}.c does not compile:\n{made.stderr.strip()}", FAILED)
+    if said := made.trouble(target):
+        raise LabError(f"{POLICIES}/{policy}.c does not compile:\n{said}", FAILED)
     return qemu.ROOT / target
 
 
