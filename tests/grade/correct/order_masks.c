@@ -105,9 +105,9 @@ void ext2_blocks_freed(struct inode *inode)
 {
 	struct ext2_fs *fs = ext2_fs(inode->sb);
 
-	fs->freed_before = fs->flushes_begun + 1;
 	if (ext2_write_inode(inode))
 		inode_mark_dirty(inode);
+	fs->freed_before = fs->flushes_begun + 1;
 }
 
 int ext2_before_name(struct inode *inode)
