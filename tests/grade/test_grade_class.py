@@ -39,34 +39,39 @@ STAND_IN = """
 import os, sys, time
 from pathlib import Path
 from tidemark.errors import LabError
-from tidemark.grade import isolation, model
+from tidemark.grade import forks, isolation, model
 from tidemark.grade.hand_back import class_table, result, text
-release, lab, secret, sandbox, folder = sys.argv[1:]
-out = Path(folder, isolation.OUT)
-code = Path(folder, isolation.SUBMISSION, "kernel/mm/policy/clock.c").read_text()
-print("some noise")
-if "abort" in code:
-    os.abort()
-if "raise" in code:
-    raise ValueError("no such page")
-if "sleep" in code:
-    Path(code.split()[1]).write_text(str(os.getpid()))
-    time.sleep(1000)
-if "refuse" in code:
-    (out / isolation.REFUSED).write_text("no compiler")
-    sys.exit()
-if "nonsense" in code:
-    (out / class_table.GRADE).write_text("{}")
-    (out / class_table.REPORT).write_text("")
-    sys.exit()
-points = sum(map(int, filter(str.isdigit, code)))
-hidden = secret and Path(secret, "clock.toml").read_text()
-verdicts = [model.Graded(model.Test("digits", 9, "victims"), model.scaled(9 - points, 0, 9, "digits"))]
-if hidden:
-    verdicts.append(model.Graded(model.Test("more", 1, "victims", hidden=True), model.wrong(hidden)))
-grade = model.Grade(lab, "Second chance", tuple(verdicts), ("Makefile was not used\\nat all",) * ("note" in code))
-result.save(grade, out / class_table.GRADE)
-(out / class_table.REPORT).write_text(text.report(grade) + "\\n")
+
+
+def main(release, lab, secret, sandbox, folder):
+    out = Path(folder, isolation.OUT)
+    code = Path(folder, isolation.SUBMISSION, "kernel/mm/policy/clock.c").read_text()
+    print("some noise")
+    if "abort" in code:
+        os.abort()
+    if "raise" in code:
+        raise ValueError("no such page")
+    if "sleep" in code:
+        Path(code.split()[1]).write_text(str(os.getpid()))
+        time.sleep(1000)
+    if "refuse" in code:
+        (out / isolation.REFUSED).write_text("no compiler")
+        return
+    if "nonsense" in code:
+        (out / class_table.GRADE).write_text("{}")
+        (out / class_table.REPORT).write_text("")
+        return
+    points = sum(map(int, filter(str.isdigit, code)))
+    hidden = secret and Path(secret, "clock.toml").read_text()
+    verdicts = [model.Graded(model.Test("digits", 9, "victims"), model.scaled(9 - points, 0, 9, "digits"))]
+    if hidden:
+        verdicts.append(model.Graded(model.Test("more", 1, "victims", hidden=True), model.wrong(hidden)))
+    grade = model.Grade(lab, "Second chance", tuple(verdicts), ("Makefile was not used\\nat all",) * ("note" in code))
+    result.save(grade, out / class_table.GRADE)
+    (out / class_table.REPORT).write_text(text.report(grade) + "\\n")
+
+
+forks.serve(main)
 """
 
 

@@ -1,7 +1,7 @@
 """One grading in a separate process, so that a crash or an endless run affects no other grading.
 
-The process runs this module as a program. Its input is in a folder, submission/; its result goes to
-another, out/: the grade and the report, or a sentence why there is none. If out/ is empty, the process crashed.
+The process is a fork of one that runs this module as a program. Its input is in a folder, submission/; its result goes
+to another, out/: the grade and the report, or a sentence why there is none. If out/ is empty, the process crashed.
 
 The needed parts of the release travel to other machines by content: its sources, with the dates that `make` uses, and
 what was built from them. The receiving process unpacks it once, into a folder that only this process can read.
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -24,12 +24,14 @@ import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from pkgutil import iter_modules
 
 from tidemark.errors import LabError
 from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
 from tidemark.grade.build.workspace import COMPILER, compiler
+from tidemark.grade.forks import Ended, Forks, serve
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
 from tidemark.machine import qemu
@@ -43,6 +45,7 @@ REFUSED = "refused.txt"
 RELEASE, SECRET = "release", "secret"
 
 unpacking = threading.Lock()
+of_thread = threading.local()  # .forks: the process that forks for this thread's jobs
 
 
 @dataclass(frozen=True)
@@ -134,20 +137,13 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
         folder, here = Path(name), source if isinstance(source, Source) else unpacked(source)
         lay(job, folder)
         words = [str(here.release), job.lab, str(here.secret or ""), job.sandbox, str(folder)]
-        with (folder / OUT / LOG).open("wb") as log:
-            process = subprocess.Popen(
-                [*GRADER, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=os.environ | {COMPILER: " ".join(compiler())},
-                start_new_session=True,
-                preexec_fn=qemu.die_with_parent,
-            )
-            try:
-                status = watch(process, token)
-            finally:
-                stop(process)
+        log = folder / OUT / LOG
+        log.touch()
+        try:
+            status = watch(forks(), token, log, *words)
+        except Ended:
+            del of_thread.forks
+            status = -signal.SIGKILL
         files = {path.name: path.read_bytes() for path in sorted((folder / OUT).iterdir())}
         log_text, refused = files.pop(LOG).decode("utf-8", "replace"), files.pop(REFUSED, b"").decode()
         reason = refused or ("" if status == 0 else crash(status, log_text))
@@ -176,25 +172,36 @@ def lay(job: Job, folder: Path) -> None:
         (folder / SUBMISSION / name).write_bytes(data)
 
 
-def watch(process: subprocess.Popen[bytes], token: str) -> int | None:
-    """Wait for the grader; returns its status, or None if it took too long. Raises cluster.Lost if it was cancelled."""
-    deadline = time.monotonic() + LIMIT_S
-    while time.monotonic() < deadline:
-        if token in cluster.stopped:
-            raise cluster.Lost("stopped")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(POLL_S)
-    return None
+def forks() -> Forks:
+    """The process that forks for this thread's jobs."""
+    if not hasattr(of_thread, "forks"):
+        of_thread.forks = Forks(GRADER, os.environ | {COMPILER: " ".join(compiler())})
+    made: Forks = of_thread.forks
+    return made
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the grader if it runs. SIGTERM comes first, so that it can end what it has started."""
-    if process.poll() is None:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(KINDLY_S)
-        process.kill()
-        process.wait()
+def watch(grader: Forks, token: str, log: Path, *words: str) -> int | None:
+    """Let a fork grade; returns its status, or None if it took too long. Raises cluster.Lost if it was cancelled, and
+    Ended."""
+    process, deadline, status = grader.begin(log, *words), time.monotonic() + LIMIT_S, None
+    try:
+        while status is None and time.monotonic() < deadline:
+            if token in cluster.stopped:
+                raise cluster.Lost("stopped")
+            status = grader.status(POLL_S)
+    finally:
+        if status is None:
+            stop(grader, process)
+    return status
+
+
+def stop(grader: Forks, process: int) -> None:
+    """End the fork that grades. SIGTERM comes first, so that it can end what it has started. Raises Ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGTERM)
+        if grader.status(KINDLY_S) is None:
+            os.kill(process, signal.SIGKILL)
+            grader.answer()
 
 
 def crash(status: int | None, log: str) -> str:
@@ -233,5 +240,15 @@ def main(release: str, lab: str, secret: str, sandbox: str, folder: str) -> None
     (out / REPORT).write_text(text.report(made) + "\n", "utf-8", "replace")
 
 
+def load() -> None:
+    """Load what `main` needs."""
+    from tidemark.grade.judge import kinds
+
+    of_kinds = (f"judge.kinds.{kind.name}" for kind in iter_modules(kinds.__path__))
+    for name in ("grading", "hand_back.result", "hand_back.text", *of_kinds):
+        importlib.import_module(f"tidemark.grade.{name}")
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    load()
+    serve(main)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -73,13 +74,26 @@ def built_files_of(tree: Path) -> Iterator[Path]:
                 yield from (Path(folder, name).relative_to(tree) for name in names)
 
 
+def copy_file(source: str, target: str) -> None:
+    """Copy a file with its permissions and dates, in half of the time that shutil.copy2 takes, which copies more
+    attributes. A link stays a link."""
+    if os.path.islink(source):
+        os.symlink(os.readlink(source), target)
+        return
+    with open(source, "rb", 0) as old, open(target, "wb", 0) as new:
+        state = os.fstat(old.fileno())
+        shutil.copyfileobj(old, new, max(state.st_size, 1))
+        os.fchmod(new.fileno(), stat.S_IMODE(state.st_mode))
+        os.utime(new.fileno(), ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
 def copy_files(source: Path, target: Path, files: Collection[Path]) -> None:
     """Copy files of one folder into another, with their dates."""
     for folder in {file.parent for file in files}:
         (target / folder).mkdir(parents=True, exist_ok=True)
     for file in files:
         try:
-            shutil.copy2(source / file, target / file, follow_symlinks=False)
+            copy_file(f"{source}/{file}", f"{target}/{file}")
         except FileNotFoundError:
             if (source / file).exists():  # otherwise a concurrent `make` has removed it
                 raise
