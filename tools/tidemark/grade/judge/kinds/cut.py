@@ -9,7 +9,7 @@ cache loses. e2fsck repairs each medium, and then the names and the bytes that w
     size       of the disk, as for mke2fs ("256K"); its blocks have 1 KiB
     inodes     of the disk (32)
     inode_size bytes of an inode (256)
-    draws      cuts at each request (6): cut_seed=1 and so on
+    draws      cuts at each request (4): cut_seed=1 and so on
     cmdline    more words on the kernel's command line
     times      of flushes, as in tidemark.grade.judge.budget; without it only right or wrong
     ours       flushes of the reference solution: up to the end of step 1, in each step, and after the last one
@@ -38,7 +38,7 @@ from tidemark.grade.witness.machine import Machine, trouble
 from tidemark.machine import ext2, qemu
 
 PROGRAM = "build/user/fsops"
-SIZE, INODES, INODE_SIZE, DRAWS = "256K", 32, 256, 6
+SIZE, INODES, INODE_SIZE, DRAWS = "256K", 32, 256, 4
 CACHE = 1 << 20  # of the disk; larger than a test's disk
 MARKS = 0x70000  # the first page that the program marks
 BUDGET = 200_000_000  # instructions; the solutions need 8 million
