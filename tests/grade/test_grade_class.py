@@ -36,7 +36,7 @@ LAB = Lab(
 )
 
 STAND_IN = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from tidemark.errors import LabError
 from tidemark.grade import forks, isolation, model
@@ -49,6 +49,9 @@ def main(release, lab, secret, sandbox, folder):
     print("some noise")
     if "abort" in code:
         os.abort()
+    if "orphan" in code:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(1000)
     if "raise" in code:
         raise ValueError("no such page")
     if "sleep" in code:
@@ -237,6 +240,14 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
     room.hand_in("raise", "7")
     room.grade()
     assert room.ran == ["abort", "nonsense", "raise", "refuse", "taken"]
+
+
+def test_submission_that_ends_the_process_that_forks_costs_no_other(room: Room) -> None:
+    """The next submission of the same thread gets a new one."""
+    room.hand_in("ada", "orphan")
+    room.hand_in("bob", "9")
+    book = room.grade(slots=1)
+    assert [student.reason for student in book.students] == ["the grader failed: signal 9 ended it", ""]
 
 
 def test_grader_that_never_ends_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
