@@ -151,6 +151,8 @@ CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
             "\treturn busy > cpu_high || mm_sleeps(holder) || now - since_ns > turn_ms * 1000000ull;\n",
             "\treturn turn_ms == 0 || cpu_high > 1000 || now < since_ns;\n",
         ),
+        # A parent that waits for its children would keep it for as long as they run.
+        ("\t\tif (mm == last || mm_demand", "\t\tif (mm == last || mm_demand(mm) < vm_frames() / 16 || mm_demand"),
     ),
     "token_spares_by_count": (
         (
