@@ -283,7 +283,9 @@ def times_in_legends(shown: Opened) -> list[str]:
 @pytest.fixture
 def linked(browser: object, report: Path) -> Opened:
     """The page in a window so high that the charts of the overview and of the first plots are drawn."""
-    return opened(browser, report, viewport={"width": 1280, "height": 2000})
+    shown = opened(browser, report, viewport={"width": 1280, "height": 2000})
+    shown.until("document.querySelectorAll('[data-chart] .u-legend').length > 3")
+    return shown
 
 
 def hover(shown: Opened, nr: int, x: float) -> None:
