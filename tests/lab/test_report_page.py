@@ -284,7 +284,7 @@ def times_in_legends(shown: Opened) -> list[str]:
 def linked(browser: object, report: Path) -> Opened:
     """The page in a window so high that the charts of the overview and of the first plots are drawn."""
     shown = opened(browser, report, viewport={"width": 1280, "height": 2000})
-    shown.until("document.querySelectorAll('[data-chart] .u-legend').length > 3")
+    shown.page.locator("[data-chart] .u-legend").nth(3).wait_for(state="attached")
     return shown
 
 
