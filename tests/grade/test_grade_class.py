@@ -39,7 +39,7 @@ STAND_IN = """
 import os, signal, sys, time
 from pathlib import Path
 from tidemark.errors import LabError
-from tidemark.grade import forks, isolation, model
+from tidemark.grade import fork_server, isolation, model
 from tidemark.grade.hand_back import class_table, result, text
 
 
@@ -74,7 +74,7 @@ def main(release, lab, secret, sandbox, folder):
     (out / class_table.REPORT).write_text(text.report(grade) + "\\n")
 
 
-forks.serve(main)
+fork_server.serve(main)
 """
 
 
@@ -242,7 +242,7 @@ def test_what_cannot_be_graded_costs_one_row(room: Room, monkeypatch: pytest.Mon
     assert room.ran == ["abort", "nonsense", "raise", "refuse", "taken"]
 
 
-def test_submission_that_ends_the_process_that_forks_costs_no_other(room: Room) -> None:
+def test_submission_that_ends_its_fork_server_costs_no_other(room: Room) -> None:
     """The next submission of the same thread gets a new one."""
     room.hand_in("ada", "orphan")
     room.hand_in("bob", "9")

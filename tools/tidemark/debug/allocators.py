@@ -39,8 +39,8 @@ def build() -> Path:
     """The simulator, built if necessary; checked only once per process. Raises LabError if it cannot be built."""
     if said := made.trouble(PROGRAM):
         raise LabError(
-            "the simulator of allocators is a 32-bit program under the sanitizers, which cannot be built here; "
-            f"`make doctor` says more:\n{said}",
+            "the simulator of allocators, a 32-bit program under the sanitizers, does not compile; `make doctor` says "
+            f"whether a tool is missing:\n{said}",
             NO_TOOL,
         )
     return qemu.ROOT / PROGRAM

@@ -9,7 +9,6 @@ what was built from them. The receiving process unpacks it once, into a folder t
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import io
@@ -31,7 +30,7 @@ from tidemark.files import move, scratch
 from tidemark.grade.build import sandbox as sandboxes
 from tidemark.grade.build import solutions
 from tidemark.grade.build.workspace import COMPILER, compiler
-from tidemark.grade.forks import Ended, Forks, serve
+from tidemark.grade.fork_server import Ended, ForkServer, serve
 from tidemark.grade.hand_back.class_table import GRADE, REPORT
 from tidemark.grade.intake import lab as labs
 from tidemark.machine import qemu
@@ -45,7 +44,7 @@ REFUSED = "refused.txt"
 RELEASE, SECRET = "release", "secret"
 
 unpacking = threading.Lock()
-of_thread = threading.local()  # .forks: the process that forks for this thread's jobs
+of_thread = threading.local()  # .server: the fork server of this thread's jobs
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,9 @@ def carry_out(job: Job, source: Source | PackedSource, host: str, token: str) ->
         log = folder / OUT / LOG
         log.touch()
         try:
-            status = watch(forks(), token, log, *words)
+            status = watch(fork_server(), token, log, *words)
         except Ended:
-            del of_thread.forks
+            del of_thread.server
             status = -signal.SIGKILL
         files = {path.name: path.read_bytes() for path in sorted((folder / OUT).iterdir())}
         log_text, refused = files.pop(LOG).decode("utf-8", "replace"), files.pop(REFUSED, b"").decode()
@@ -172,36 +171,27 @@ def lay(job: Job, folder: Path) -> None:
         (folder / SUBMISSION / name).write_bytes(data)
 
 
-def forks() -> Forks:
-    """The process that forks for this thread's jobs."""
-    if not hasattr(of_thread, "forks"):
-        of_thread.forks = Forks(GRADER, os.environ | {COMPILER: " ".join(compiler())})
-    made: Forks = of_thread.forks
-    return made
+def fork_server() -> ForkServer:
+    """The fork server of this thread's jobs."""
+    if not hasattr(of_thread, "server"):
+        of_thread.server = ForkServer(GRADER, os.environ | {COMPILER: " ".join(compiler())})
+    server: ForkServer = of_thread.server
+    return server
 
 
-def watch(grader: Forks, token: str, log: Path, *words: str) -> int | None:
+def watch(server: ForkServer, token: str, log: Path, *words: str) -> int | None:
     """Let a fork grade; returns its status, or None if it took too long. Raises cluster.Lost if it was cancelled, and
     Ended."""
-    process, deadline, status = grader.begin(log, *words), time.monotonic() + LIMIT_S, None
+    process, deadline, status = server.begin(log, *words), time.monotonic() + LIMIT_S, None
     try:
         while status is None and time.monotonic() < deadline:
             if token in cluster.stopped:
                 raise cluster.Lost("stopped")
-            status = grader.status(POLL_S)
+            status = server.status(POLL_S)
     finally:
         if status is None:
-            stop(grader, process)
+            server.end(process, KINDLY_S)
     return status
-
-
-def stop(grader: Forks, process: int) -> None:
-    """End the fork that grades. SIGTERM comes first, so that it can end what it has started. Raises Ended."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGTERM)
-        if grader.status(KINDLY_S) is None:
-            os.kill(process, signal.SIGKILL)
-            grader.answer()
 
 
 def crash(status: int | None, log: str) -> str:

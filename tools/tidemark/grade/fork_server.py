@@ -1,15 +1,18 @@
-"""A process that has loaded what a job needs, and forks for each job.
+"""A fork server: a process that has loaded what a job needs, and forks for each job, one at a time.
 
-Loading takes longer than forking, and a job that crashes or runs for ever affects no other. The process reads jobs from
+Loading takes longer than forking, and a job that crashes or runs for ever affects no other. The server reads jobs from
 its standard input, a line of JSON each: the file for what the job prints, and the arguments of a function. It answers
-with two lines: the number of the job's process, and, when that has ended, its status.
+with two lines: the number of the job's process, and, when that has ended, its status. (multiprocessing has a fork
+server, too, but a worker of a Dask cluster may not start one.)
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -19,11 +22,11 @@ from tidemark.machine import host
 
 
 class Ended(Exception):
-    """The process that forks has ended."""
+    """The server has ended."""
 
 
-class Forks:
-    """Such a process, started by a command."""
+class ForkServer:
+    """A server, started by a command."""
 
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
         # numpy's library would start threads, and a process that forks must have none.
@@ -39,7 +42,7 @@ class Forks:
         )
 
     def answer(self) -> int:
-        """The next line that the process prints. Raises Ended."""
+        """The server's next line. Raises Ended."""
         assert self.process.stdout
         try:
             return int(self.process.stdout.readline())
@@ -56,13 +59,22 @@ class Forks:
             raise Ended from None
         return self.answer()
 
-    def status(self, wait_s: float) -> int | None:
-        """The status of the job, negative for a signal; None if it runs on after that time. Raises Ended."""
+    def status(self, wait_s: float | None) -> int | None:
+        """The status of the job, negative for a signal; None if it runs on after that time, if one is given. Raises
+        Ended."""
         assert self.process.stdout
         return self.answer() if select.select([self.process.stdout], [], [], wait_s)[0] else None
 
+    def end(self, process: int, kindly_s: float) -> None:
+        """End the job's process. SIGTERM comes first, so that it can end what it has started. Raises Ended."""
+        for number, wait_s in ((signal.SIGTERM, kindly_s), (signal.SIGKILL, None)):
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile, and its status is still to be read
+                os.kill(process, number)
+            if self.status(wait_s) is not None:
+                return
+
     def __del__(self) -> None:
-        """End the process with the thread that started it."""
+        """End the server with the thread that started it."""
         self.process.communicate()
 
 
