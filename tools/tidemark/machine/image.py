@@ -19,18 +19,27 @@ LEAST_QEMU = (6, 2)
 
 def describe(folder: Path) -> dict[str, str]:
     """{"sha256": of both, "kernel": …, "initramfs": …, "commit": of the tree, or empty} of the image in `folder`."""
-    hashes = {}
-    for name, file in (("kernel", qemu.KERNEL), ("initramfs", qemu.INITRD)):
-        try:
-            hashes[name] = sha256(folder / file)
-        except OSError as error:
-            raise LabError(
-                f"there is no image to run: {error.filename}: {error.strerror}; `make` builds it, and "
-                "--image reference takes the release's",
-                BAD_INPUT,
-            ) from None
-    both = hashlib.sha256("".join(hashes.values()).encode()).hexdigest()
-    return {"sha256": both, **hashes, "commit": commit(folder)}
+    try:
+        kernel, initramfs = hashes(folder)
+    except OSError as error:
+        raise LabError(
+            f"there is no image to run: {error.filename}: {error.strerror}; `make` builds it, and "
+            "--image reference takes the release's",
+            BAD_INPUT,
+        ) from None
+    both = hashlib.sha256((kernel + initramfs).encode()).hexdigest()
+    return {"sha256": both, "kernel": kernel, "initramfs": initramfs, "commit": commit(folder)}
+
+
+def hashes(folder: Path) -> tuple[str, str]:
+    """The SHA-256 of the kernel and of the first file system in `folder`. Raises OSError if one is missing."""
+    return hashes_of(folder, stamp(folder))
+
+
+@cache
+def hashes_of(folder: Path, _: Stamp) -> tuple[str, str]:
+    """See `hashes`: computed once for each stamp, since a sweep asks before each of thousands of runs."""
+    return sha256(folder / qemu.KERNEL), sha256(folder / qemu.INITRD)
 
 
 Stamp = tuple[tuple[int, int, int], ...]

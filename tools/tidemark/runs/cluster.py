@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.errors import NO_SPACE, NO_TOOL, USAGE, LabError
-from tidemark.files import sha256, write_atomically, write_json
+from tidemark.files import write_atomically, write_json
 from tidemark.machine import host, image, qemu
 from tidemark.runs import experiment, results
 from tidemark.telemetry.stream import TelemetryError
@@ -58,8 +58,9 @@ class Parcel:
 
     def matches(self, folder: Path) -> bool:
         """Does `folder` hold this image?"""
-        files = {"kernel": folder / qemu.KERNEL, "initramfs": folder / qemu.INITRD}
-        return all(path.exists() and sha256(path) == self.described[name] for name, path in files.items())
+        with contextlib.suppress(FileNotFoundError):
+            return image.hashes(folder) == (self.described["kernel"], self.described["initramfs"])
+        return False
 
 
 def pack(folder: Path) -> Parcel:

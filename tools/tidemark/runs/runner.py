@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import queue
 import socket
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from tidemark.runs.sweep import DONE, FAILED, Sweep
 from tidemark.telemetry.stream import TelemetryError
 
 POLL_S, EVERY_S = 0.2, 1.0
+SHARE = 50  # writing the table may take one part in so many of the time
 
 Where = cluster.Local | cluster.Cluster
 
@@ -77,15 +79,17 @@ class Runner:
         self.sweep, self.where, self.parcel, self.watch = sweep, where, parcel, watch
         self.shared, self.token, self.host = where.share(parcel), uuid.uuid4().hex, socket.gethostname()
         self.futures: dict[Future[Any], Cell] = {}
+        self.ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self.waiting: list[Cell] = []
         self.why_lost, self.had_slots = "", True
         self.times_lost: Counter[str] = Counter()
-        self.clock, self.table_at = Clock(sweep), 0.0
+        self.clock, self.next_table_at = Clock(sweep), 0.0
 
     def submit(self, cell: Cell) -> None:
         """Submit one cell."""
         future = self.where.submit(cluster.run_cell, cell.settings, self.shared, self.host, self.token)
         self.futures[future] = cell
+        future.add_done_callback(self.ended.put)
 
     def result(self, future: Future[Any]) -> Any:
         """Wait for the result of a submitted call. Raises LabError if it cannot come any more."""
@@ -121,9 +125,17 @@ class Runner:
                 self.sweep.write_table()
             raise
 
+    def arrived(self) -> Iterator[Future[Any]]:
+        """The futures that have ended; waits a moment for the first. They come from a queue, since the time that
+        concurrent.futures.wait takes grows with the number of cells."""
+        with contextlib.suppress(queue.Empty):
+            yield self.ended.get(timeout=POLL_S)
+            while True:
+                yield self.ended.get_nowait()
+
     def go_on(self) -> None:
         """Wait a moment, take the results that have arrived, and report the progress."""
-        done = wait(self.futures, POLL_S, FIRST_COMPLETED).done
+        done = list(self.arrived())
         for future in done:
             self.take(future)
         self.submit_again()
@@ -169,9 +181,11 @@ class Runner:
 
     def write_table_now_and_then(self) -> None:
         """Write cells.csv, but rarely enough that the cost is negligible."""
-        if time.monotonic() - self.table_at > EVERY_S:
+        begun = time.monotonic()
+        if begun > self.next_table_at:
             self.sweep.write_table()
-            self.table_at = time.monotonic()
+            ended = time.monotonic()
+            self.next_table_at = ended + max(EVERY_S, SHARE * (ended - begun))
 
     def tell(self, news: str = "") -> None:
         """Report the progress."""
