@@ -23,6 +23,7 @@ from tidemark.machine import access_times, host
 MIB = 1 << 20
 SECTOR = 512
 CHUNK = MIB
+ZEROS = bytes(CHUNK)
 BLOCK = 4096
 LEAST = 64 << 10
 MODELLED = "sim:"
@@ -147,7 +148,7 @@ def put(memory: int, image: int, at: int, size: int) -> None:
     """Copy the image into the guest's memory; pieces that are all zero stay untouched."""
     for offset, length in parts(size):
         data = os.pread(image, length, offset)
-        if data.count(0) != len(data):
+        if data != ZEROS[:length]:
             os.pwrite(memory, data, at + offset)
 
 
