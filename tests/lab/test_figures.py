@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from figures import common, entries, made, runner, runs
+from figures import common, draw, entries, made, runner, runs
 from figures.entries import Figure, Need, chosen, figures
 from tidemark.errors import FAILED, INTERRUPTED, NO_SPACE, NO_TOOL, OK, USAGE, LabError
 from tidemark.machine import qemu
@@ -245,6 +245,17 @@ def test_every_entry_can_be_made() -> None:
 
 
 # --- tables of runs ---
+
+
+@pytest.mark.parametrize(
+    "one", [figure for figure in figures().values() if figure.kind == "runs"], ids=lambda f: f.name
+)
+def test_every_table_names_its_runs(one: Figure, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each text of a table of runs, also its labels', uses only names that are given: a run that is not known is found
+    here, not when the table is made."""
+    monkeypatch.setattr(runs.Column, "values", lambda column, cases: [1.0 for _ in cases] if column.value else [])
+    monkeypatch.setattr(draw, "picture", lambda *_: None)
+    assert "|" in runs.make(one, tmp_path)
 
 
 @pytest.fixture
