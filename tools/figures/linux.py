@@ -6,17 +6,19 @@ the programs print are numbers of instructions. The programs are not part of the
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from tidemark.errors import FAILED, LabError
 from tidemark.machine import qemu
 
-from figures.common import in_parallel, measure, table
+from figures.common import in_parallel, measure, spread, table
 from figures.entries import ROOT, Figure, tomllib
 
 TOML, BENCH = Path(__file__).with_name("linux.toml"), ROOT / "build/bench"
@@ -26,6 +28,7 @@ AIM = 0.5
 PAGING_SWAP = "sim:ram"
 MICRO_MEM = "64M"
 POLICIES = ("linux59", "mglru")
+JITTERS = range(1, 11)
 LEAST_READ = 1000  # pages: fewer say nothing of a policy
 # A sample clears accessed bits and writes a line; one sample per second is enough here.
 CMDLINE = "sample_ms=1000"
@@ -112,16 +115,16 @@ class Paged:
     pages_out: int
 
 
-def paging_run(case: tuple[str, str, str, str]) -> Paged:
-    """Runs (command, memory, QEMU's flags, policy)."""
-    command, mem, flags, vm = case
+def paging_run(case: tuple[str, str, str, str, int]) -> Paged:
+    """Runs (command, memory, QEMU's flags, policy, jitter)."""
+    command, mem, flags, vm, jitter = case
     one = measure(
         f"/{FOLDER}/vmrun /{FOLDER}/{command}",
         telemetry=True,
         mem=mem,
         swap=PAGING_SWAP,
         qemu_flags=flags,
-        cmdline=CMDLINE,
+        cmdline=f"{CMDLINE} jitter={jitter}",
         vm=vm,
     )
     if not re.search(r"corrupt=0\b", one.console):
@@ -145,7 +148,7 @@ def paging_table(linux: dict, mem: str, flags: str) -> str:
     """The paging workloads, with the numbers of pages moved."""
     commands = list(linux["paging"])
     rows = []
-    cases = [(command, mem, flags, qemu.Settings().vm) for command in commands]
+    cases = [(command, mem, flags, qemu.Settings().vm, 0) for command in commands]
     for command, ours in zip(commands, in_parallel(paging_run, cases)):
         minsn, pages_in, pages_out = linux["paging"][command]
         moved = (f"{pages_in:,}", f"{ours.pages_in:,}", f"{pages_out:,}", f"{ours.pages_out:,}")
@@ -156,18 +159,20 @@ def paging_table(linux: dict, mem: str, flags: str) -> str:
 
 
 def policies_table(linux: dict, mem: str, flags: str) -> str:
-    """The pages that Linux's present policies read on Tidemark, and their ratio to the pages that Linux reads."""
+    """The pages that Linux's present policies read on Tidemark, and their ratio to the pages that Linux reads. One run
+    is one sample where processes compete: medians of several jitters, with their ranges."""
     commands = [command for command, (_, pages_in, _) in linux["paging"].items() if pages_in >= LEAST_READ]
-    found = in_parallel(paging_run, [(command, mem, flags, vm) for command in commands for vm in POLICIES])
+    cells = list(itertools.product(commands, POLICIES))
+    cases = [(command, mem, flags, vm, jitter) for command, vm in cells for jitter in JITTERS]
+    found = iter(in_parallel(paging_run, cases))
+    read = {cell: [next(found).pages_in for _ in JITTERS] for cell in cells}
     rows: list[list[object]] = []
-    for at, command in enumerate(commands):
+    for command in commands:
         theirs = linux["paging"][command][1]
-        cells = [
-            cell
-            for run in found[at * len(POLICIES) :][: len(POLICIES)]
-            for cell in (f"{run.pages_in:,}", f"{run.pages_in / theirs:.2f}")
-        ]
-        rows.append([f"`{command}`", f"{theirs:,}", *cells])
+        rows.append([f"`{command}`", f"{theirs:,}"])
+        for vm in POLICIES:
+            own = read[command, vm]
+            rows[-1] += [spread(own), f"{median(own) / theirs:.2f}"]
     return table(["pages in", "Linux", *(title for vm in POLICIES for title in (f"`{vm}`", "ratio"))], rows)
 
 
@@ -193,5 +198,5 @@ def make(figure: Figure, work: Path) -> str:
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
         f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
         f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}\n\n"
-        f"Pages read under Linux's present policies.\n\n{policies}"
+        f"Pages read under Linux's present policies: medians of {len(JITTERS)} jitters, with the range.\n\n{policies}"
     )

@@ -26,7 +26,7 @@ from tidemark.runs.sweep import DONE, FAILED, Sweep
 from tidemark.telemetry.stream import TelemetryError
 
 POLL_S, EVERY_S = 0.2, 1.0
-SHARE = 50  # writing the table may take one part in so many of the time
+SHARE = 50  # writing the table takes at most 1/50 of the time
 
 Where = cluster.Local | cluster.Cluster
 
