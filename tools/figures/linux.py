@@ -172,7 +172,7 @@ def policies_table(linux: dict, mem: str, flags: str) -> str:
         rows.append([f"`{command}`", f"{theirs:,}"])
         for vm in POLICIES:
             own = read[command, vm]
-            rows[-1] += [spread(own), f"{median(own) / theirs:.2f}"]
+            rows[-1] += [spread(own) if any(own) else "0", f"{median(own) / theirs:.2f}"]
     return table(["pages in", "Linux", *(title for vm in POLICIES for title in (f"`{vm}`", "ratio"))], rows)
 
 
