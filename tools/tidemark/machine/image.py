@@ -31,17 +31,6 @@ def describe(folder: Path) -> dict[str, str]:
     return {"sha256": both, "kernel": kernel, "initramfs": initramfs, "commit": commit(folder)}
 
 
-def hashes(folder: Path) -> tuple[str, str]:
-    """The SHA-256 of the kernel and of the first file system in `folder`. Raises OSError if one is missing."""
-    return hashes_of(folder, stamp(folder))
-
-
-@cache
-def hashes_of(folder: Path, _: Stamp) -> tuple[str, str]:
-    """See `hashes`: computed once for each stamp, since a sweep asks before each of thousands of runs."""
-    return sha256(folder / qemu.KERNEL), sha256(folder / qemu.INITRD)
-
-
 Stamp = tuple[tuple[int, int, int], ...]
 
 
@@ -52,6 +41,17 @@ def stamp(folder: Path) -> Stamp:
     except OSError:
         return ()
     return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
+
+
+def hashes(folder: Path) -> tuple[str, str]:
+    """The SHA-256 of the kernel and of the first file system in `folder`. Raises OSError if one is missing."""
+    return hashes_of(folder, stamp(folder))
+
+
+@cache
+def hashes_of(folder: Path, _: Stamp) -> tuple[str, str]:
+    """See `hashes`: computed once for each stamp, since a sweep asks before each of thousands of runs."""
+    return sha256(folder / qemu.KERNEL), sha256(folder / qemu.INITRD)
 
 
 def check_unchanged(folder: Path, before: Stamp) -> None:
