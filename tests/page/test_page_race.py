@@ -58,7 +58,7 @@ def test_race_counts_as_qemu_does_and_repeats_to_the_byte(
         text = saved(from_file, nth, tmp_path / policy).decode()
         records, true = stream.parse(text), in_qemu(policy, ONE).telemetry
         assert records[0]["cmdline"] == true[0]["cmdline"] and records[0]["managed"] == true[0]["managed"]
-        assert counted(records) == pytest.approx(counted(true), rel=0.05, abs=10)  # out of 40 faults, one more is a lot
+        assert counted(records) == pytest.approx(counted(true), rel=0.005, abs=10)  # of 40 faults, one is a lot
         times.append(true[-1]["t_us"])
     assert first == times.index(min(times))
     served = opened(site + link("ws", ONE))
@@ -102,7 +102,7 @@ def sets_a_link(page: Opened) -> None:
 
 RESULT = "document.querySelector('.result').textContent"
 UTILISATION = "document.querySelector('.legend')?.textContent ?? ''"
-CLIFF_S = 0.2  # of the machines' time: 15 s of the page's if a machine executes 13 million instructions a second
+CLIFF_S = 0.25  # of the machines' time: 20 s of the page's if a machine executes 13 million instructions a second
 
 
 def test_first_visit_shows_the_cliff_and_stops_at_the_first_finish(opened: Open) -> None:
