@@ -4,11 +4,11 @@
 # First comes this machine with busybox's tools (busybox.sh), from a new clone to the prompt with zig and with clang; with a wheel in
 # an empty virtual environment (wheel.sh); with the programs of a Debian for arm64 (arm64.sh); and with each compiler (compilers.sh).
 #
-# Each machine of the table below is a Debian in a folder (bare.sh), entered like a disk of its own (enter.sh). The last commit is
-# cloned there, and visit.sh does the rest. The table covers every pair of values of any two of the five properties, so six
-# machines suffice instead of 32. At the end the points are compared: they do not depend on the machine. NAMEs select machines.
+# Each machine of the table below is a Debian or Ubuntu in a folder (bare.sh), entered like a disk of its own (enter.sh). The last
+# commit is cloned there, and visit.sh does the rest. Debian's rows cover every pair of values of any two of the five properties,
+# so six suffice instead of 32. At the end the points are compared: they do not depend on the machine. NAMEs select machines.
 #
-# build/hosts keeps the bare Debians and, for each machine, its log, its points, its duration and the commit that it passed.
+# build/hosts keeps the bare systems and, for each machine, its log, its points, its duration and the commit that it passed.
 # After Ctrl-C or a failure the same command continues with the remaining machines; FRESH=1 begins anew.
 
 set -u
@@ -27,6 +27,7 @@ table() {
 	bookworm-user bookworm student source namespaces 700
 	bookworm-root-plain bookworm root package none 755
 	bookworm-root-closed bookworm root source none 700
+	noble-user noble student package namespaces 755
 	END
 }
 
@@ -68,7 +69,7 @@ bare() {
 	[ ! -f "$place.made" ] || return 0
 	echo "  debootstrap $* ..."
 	rm -rf --one-file-system "$place"
-	tools/hosts/bare.sh "$1" "$place" ${2:+"$2"} >"$place.log" 2>&1 || fail "  a bare Debian $1 could not be made: $place.log says why"
+	tools/hosts/bare.sh "$1" "$place" ${2:+"$2"} >"$place.log" 2>&1 || fail "  a bare $1 could not be made: $place.log says why"
 	touch "$place.made"
 }
 
@@ -96,7 +97,7 @@ visit() {
 machine() {
 	local name=$1 release=$2 user=$3 musl=$4 namespaces=$5 mode=$6 started=$SECONDS log=$hosts/$1/log status=0
 	mkdir -p "$hosts/$name" && rm -f "$hosts/$name/passed"
-	echo "$name: Debian $release, $user, musl from $musl, $([ "$namespaces" = none ] && echo "no namespaces" || echo namespaces)," \
+	echo "$name: $release, $user, musl from $musl, $([ "$namespaces" = none ] && echo "no namespaces" || echo namespaces)," \
 		"a folder of mode $mode"
 	lay "$release" "$user" "$mode" && visit "$user" "$musl" "$namespaces" || status=1
 	cp -nl "$root"/var/cache/apt/archives/*.deb "$hosts/debs-$release" 2>/dev/null
