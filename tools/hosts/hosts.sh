@@ -140,7 +140,7 @@ plain() {
 arm64() { bare bookworm arm64 && tools/hosts/arm64.sh "$hosts/bare-bookworm-arm64"; }
 
 check_this_machine
-trap 'kill -KILL $! 2>/dev/null; wait $! 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command continues."; exit 130' INT TERM HUP
+trap 'kill -KILL ${!-} 2>/dev/null; wait ${!-} 2>/dev/null; rm -rf --one-file-system "$root"; echo; echo "Stopped; the same command continues."; exit 130' INT TERM HUP
 failed=0 number=0 count=$(table | wc -l) chosen=" $* "
 plain busybox-zig "with busybox's tools and zig, neither apt nor bash" tools/hosts/busybox.sh zig
 plain busybox-clang "with busybox's tools and clang, neither apt nor bash" tools/hosts/busybox.sh clang
