@@ -28,7 +28,7 @@ AIM = 0.5
 PAGING_SWAP = "sim:ram"
 MICRO_MEM = "64M"
 POLICIES = ("linux59", "mglru")
-JITTERS = range(1, 11)
+PAGE_KIB = 4
 LEAST_READ = 1000  # pages: fewer say nothing of a policy
 # A sample clears accessed bits and writes a line; one sample per second is enough here.
 CMDLINE = "sample_ms=1000"
@@ -158,21 +158,34 @@ def paging_table(linux: dict, mem: str, flags: str) -> str:
     return table(["run", "Linux Minsn", "Tidemark Minsn", "ratio", *moved_titles, "why more than half"], rows)
 
 
+def sized(command: str, factor: float) -> str:
+    """The command with its KiB, its largest number, times a factor, in whole pages."""
+    kib = max(map(int, re.findall(r"\d+", command)))
+    return command.replace(str(kib), str(PAGE_KIB * round(kib * factor / PAGE_KIB)))
+
+
 def policies_table(linux: dict, mem: str, flags: str) -> str:
-    """The pages that Linux's present policies read on Tidemark, and their ratio to the pages that Linux reads. One run
-    is one sample where processes compete: medians of several jitters, with their ranges."""
-    commands = [command for command, (_, pages_in, _) in linux["paging"].items() if pages_in >= LEAST_READ]
-    cells = list(itertools.product(commands, POLICIES))
-    cases = [(command, mem, flags, vm, jitter) for command, vm in cells for jitter in JITTERS]
-    found = iter(in_parallel(paging_run, cases))
-    read = {cell: [next(found).pages_in for _ in JITTERS] for cell in cells}
+    """The pages that Linux's present policies read on Tidemark beside those that Linux reads.
+
+    One run is one sample where processes compete: there both have the same ten sizes. Tidemark's runs have jitter.
+    """
+    factors, competing = linux["draws"]["factors"], linux["draws"]["read"]
+    single = {c: [read] for c, (_, read, _) in linux["paging"].items() if read >= LEAST_READ and c not in competing}
+    linux_read = {**competing, **single}
+    cells = list(itertools.product(linux_read, POLICIES))
+    runs = [
+        (sized(command, factor) if command in competing else command, mem, flags, vm, jitter)
+        for command, vm in cells
+        for jitter, factor in enumerate(factors, 1)
+    ]
+    found = iter(in_parallel(paging_run, runs))
+    read = {cell: [next(found).pages_in for _ in factors] for cell in cells}
     rows: list[list[object]] = []
-    for command in commands:
-        theirs = linux["paging"][command][1]
-        rows.append([f"`{command}`", f"{theirs:,}"])
+    for command, theirs in linux_read.items():
+        rows.append([f"`{command}`", spread(theirs)])
         for vm in POLICIES:
             own = read[command, vm]
-            rows[-1] += [spread(own) if any(own) else "0", f"{median(own) / theirs:.2f}"]
+            rows[-1] += [spread(own) if any(own) else "0", f"{median(own) / median(theirs):.2f}"]
     return table(["pages in", "Linux", *(title for vm in POLICIES for title in (f"`{vm}`", "ratio"))], rows)
 
 
@@ -198,5 +211,6 @@ def make(figure: Figure, work: Path) -> str:
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
         f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
         f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}\n\n"
-        f"Pages read under Linux's present policies: medians of {len(JITTERS)} jitters, with the range.\n\n{policies}"
+        f"Pages read under Linux's present policies: medians, with the range. {linux['draws']['conditions']}"
+        f"\n\n{policies}"
     )
