@@ -8,6 +8,7 @@ import sys
 from html import unescape
 from pathlib import Path
 
+import browser
 import pytest
 from tidemark.machine import qemu
 
@@ -91,6 +92,7 @@ def test_chromium_that_fails_is_quoted_and_leaves_no_file(tmp_path: Path) -> Non
 
 
 def test_book_is_printed() -> None:
+    browser.chromium()
     subprocess.run(["make", "book"], cwd=qemu.ROOT, capture_output=True, check=True)
     for name, least in (("core", 100), ("guide", 15)):
         made = (qemu.ROOT / f"build/book/{name}.pdf").read_bytes()
