@@ -216,7 +216,7 @@ def test_function_names_are_in_the_kernel() -> None:
 def test_iso_boots_through_grub() -> None:
     result = make("iso", "RUN=echo from grub")
     assert result.returncode == 0, result.stderr
-    boot("", iso=True).check_exit().check_lines(["vm=2q", "^from grub$"])
+    boot("", iso=True).check_exit().check_lines(["^policy: 2q,", "^from grub$"])
 
 
 def test_menu_has_an_entry_for_each_policy() -> None:

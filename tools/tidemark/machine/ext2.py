@@ -44,10 +44,12 @@ def run(name: str, *words: str | Path, born: bool = False, text: str = "") -> tu
 
 
 def make(path: Path, size: str, *options: str, content: Path | None = None) -> Path:
-    """Makes an image with mke2fs; size as for mke2fs ("4M"), content: a folder of files to copy into it. Raises
-    LabError if that fails."""
+    """Makes an image with mke2fs. size: as for mke2fs ("4M"), less than 512M; content: a folder of files to copy into
+    it. Raises LabError if that fails."""
     inside = ["-d", str(content)] if content else []
     fixed = ["-U", disk.UUID, "-E", f"hash_seed={disk.UUID}"]
+    if "-b" not in options:
+        fixed += ["-b", str(disk.SMALL_BLOCK)]
     status, said = run("mke2fs", "-q", "-F", "-t", "ext2", *fixed, *options, *inside, path, size, born=True)
     if status:
         raise LabError(f"mke2fs {path}: {said.strip()}", BAD_INPUT)
