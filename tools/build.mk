@@ -127,7 +127,9 @@ build/tidemark.iso: build/tidemark.elf build/initramfs.cpio tools/mkiso.py boot/
 # --- tests on the host -----------------------------------------------------------------------------------------------
 
 HOST_TESTS := $(patsubst %.c,build/host/%,$(sort $(shell find kernel -name '*_test.c')))
-HOST_CC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
+HOST_GCC := $(if $(shell command -v i686-linux-gnu-gcc),i686-linux-gnu-gcc,gcc -m32)
+# Ubuntu's gcc protects a student's functions by code that the grader refuses (tools/setup.sh).
+HOST_CC := $(HOST_GCC) -fcf-protection=none -fno-stack-protector -fno-stack-clash-protection
 HOST_O := -O1
 HOST_FLAGS := -std=gnu11 -g $(HOST_O) -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra \
 	$(ERRORS) $(STRICT) -DHOST_TEST -Itests/host/portable -Itests/host/include -Ikernel/include
