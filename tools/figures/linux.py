@@ -32,6 +32,8 @@ PAGE_KIB = 4
 LEAST_READ = 1000  # pages: fewer say nothing of a policy
 # A sample clears accessed bits and writes a line; one sample per second is enough here.
 CMDLINE = "sample_ms=1000"
+# Linux here looks at ticks of 4 ms (HZ=250) whether another process is to run; Tidemark's slices may be 0.75 ms long.
+SLICES = "sched.min_granularity_ns=4000000 sched.latency_ns=4000000"
 
 
 def initramfs(bin_folder: Path, out: Path) -> None:
@@ -48,9 +50,11 @@ def initramfs(bin_folder: Path, out: Path) -> None:
 
 
 def available_kib(mem: str, flags: str) -> int:
-    """MemAvailable at the prompt of a machine of `mem`."""
-    one = measure("cat /proc/meminfo", mem=mem, swap=PAGING_SWAP, qemu_flags=flags)
-    return int(one.number(r"^MemAvailable: +(\d+)"))
+    """What Linux calls MemAvailable, at the prompt of a machine of `mem`: without the reserve of each zone, up to which
+    kswapd frees memory. Tidemark's MemAvailable contains these reserves."""
+    one = measure("cat /proc/meminfo /proc/zoneinfo", mem=mem, swap=PAGING_SWAP, qemu_flags=flags)
+    reserved = sum(map(int, re.findall(r"^ +high +(\d+)", one.console, re.M)))
+    return int(one.number(r"^MemAvailable: +(\d+)")) - PAGE_KIB * reserved
 
 
 def memory_for(available: int, flags: str) -> str:
@@ -115,16 +119,16 @@ class Paged:
     pages_out: int
 
 
-def paging_run(case: tuple[str, str, str, str, int]) -> Paged:
-    """Runs (command, memory, QEMU's flags, policy, jitter)."""
-    command, mem, flags, vm, jitter = case
+def paging_run(case: tuple[str, str, str, str, str]) -> Paged:
+    """Runs (command, memory, QEMU's flags, policy, more of the command line)."""
+    command, mem, flags, vm, more = case
     one = measure(
         f"/{FOLDER}/vmrun /{FOLDER}/{command}",
         telemetry=True,
         mem=mem,
         swap=PAGING_SWAP,
         qemu_flags=flags,
-        cmdline=f"{CMDLINE} jitter={jitter}",
+        cmdline=f"{CMDLINE} {more}",
         vm=vm,
     )
     if not re.search(r"corrupt=0\b", one.console):
@@ -148,7 +152,7 @@ def paging_table(linux: dict, mem: str, flags: str) -> str:
     """The paging workloads, with the numbers of pages moved."""
     commands = list(linux["paging"])
     rows = []
-    cases = [(command, mem, flags, qemu.Settings().vm, 0) for command in commands]
+    cases = [(command, mem, flags, qemu.Settings().vm, "") for command in commands]
     for command, ours in zip(commands, in_parallel(paging_run, cases)):
         minsn, pages_in, pages_out = linux["paging"][command]
         moved = (f"{pages_in:,}", f"{ours.pages_in:,}", f"{pages_out:,}", f"{ours.pages_out:,}")
@@ -174,7 +178,7 @@ def policies_table(linux: dict, mem: str, flags: str) -> str:
     linux_read = {**competing, **single}
     cells = list(itertools.product(linux_read, POLICIES))
     runs = [
-        (sized(command, factor) if command in competing else command, mem, flags, vm, jitter)
+        (sized(command, factor) if command in competing else command, mem, flags, vm, f"{SLICES} jitter={jitter}")
         for command, vm in cells
         for jitter, factor in enumerate(factors, 1)
     ]
@@ -211,6 +215,7 @@ def make(figure: Figure, work: Path) -> str:
         f"swap; Tidemark `MEM={MICRO_MEM} SWAP=none`.\n\n{micro}\n\n"
         f"Paging. {linux['paging_conditions']} Tidemark `VM={qemu.Settings().vm} MEM={mem} SWAP={PAGING_SWAP}`, which "
         f"leaves programs as much. Instructions a page, then millions a run and pages moved.\n\n{swap}\n\n{paging}\n\n"
-        f"Pages read under Linux's present policies: medians, with the range. {linux['draws']['conditions']}"
+        f"Pages read under Linux's present policies: medians, with the range; `{SLICES}`, as Linux's ticks. "
+        f"{linux['draws']['conditions']}"
         f"\n\n{policies}"
     )
