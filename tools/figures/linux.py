@@ -44,7 +44,8 @@ def initramfs(bin_folder: Path, out: Path) -> None:
         for name in PROGRAMS:
             (folder / name).write_bytes((bin_folder / name).read_bytes())
             (folder / name).chmod(0o755)
-        ours = [str(p) for p in sorted((ROOT / "build/user").iterdir()) if not p.suffix]
+        sources = {source.stem for source in (ROOT / "user").glob("**/*.c")}  # build/user has programs of tests, too
+        ours = [str(p) for p in sorted((ROOT / "build/user").iterdir()) if not p.suffix and p.name in sources]
         packer = ["python3", str(ROOT / "tools/mkinitramfs.py"), "--dir", skeleton, str(out), *ours]
         subprocess.run(packer, check=True)
 
