@@ -305,3 +305,13 @@ def test_a_trace_cannot_go_where_there_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="nowhere is not a folder"):
         record(replace(SMALL, run="true"), tmp_path / "result", out=tmp_path / "nowhere" / "t.tmt")
     assert not (tmp_path / "result").exists()
+
+
+def test_qemu_that_stops_executing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in qemu_replaced(tmp_path / "bin", "exec sleep 60").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(qemu.Stall, "LOOKS", 2)
+    monkeypatch.setattr(qemu.Stall, "BETWEEN", 5)
+    stuck = replace(SMALL, run="true", qemu_flags=" -plugin file")
+    with pytest.raises(LabError, match=r"has stopped executing, .*: take another version"):
+        qemu.unattended(stuck, tmp_path / "console", lambda: None)

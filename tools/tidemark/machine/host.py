@@ -22,6 +22,14 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+def processor_time(pid: int) -> str:
+    """The time that a process has used the processor, for comparison with itself. Only on Linux; elsewhere empty."""
+    try:
+        return " ".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])  # utime, stime
+    except OSError:
+        return ""
+
+
 def die_with_parent() -> None:
     """In a child, before it starts a program: end it when the parent ends for any reason. Only on Linux; elsewhere a
     parent that is killed leaves it running."""
