@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab import tidemark
+from lab import skip_8_2, tidemark
 from tidemark.cli import app
 from tidemark.commands.compare import fitting
 from tidemark.curves.misses import miss_ratios
@@ -199,6 +199,7 @@ def test_program_in_qemu_is_a_standard_string() -> None:
 
 def test_accessed_bits_show_all_pages_while_memory_suffices(tmp_path: Path) -> None:
     """Two independent observers, kernel and plugin, find the same number of pages in every interval."""
+    skip_8_2()
     folder = tmp_path / "run"
     record(qemu.Settings(run="thrash 2 512 10 3000", cmdline="sample_ms=10 sample_percent=100"), folder)
     intervals = [

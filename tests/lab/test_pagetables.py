@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from batches import batches, fed, fresh_seed, in_order
-from lab import tidemark
+from lab import skip_8_2, tidemark
 from tidemark import errors
 from tidemark.curves.lru import StackDistances
 from tidemark.pagetables import chains
@@ -187,6 +187,7 @@ def counted(recorded: Path, name: str) -> int:
 
 def test_two_levels_are_the_kernel_s_page_tables(recorded: Path) -> None:
     """VmPTE leaves out the directory. PageTables is the sum over the processes alive when `cat` reads it."""
+    skip_8_2()
     found = told(recorded / "trace.tmt", "--space", "hog", cwd=recorded)
     assert size_of(found, "two levels") - 4096 == counted(recorded, "VmPTE")
 

@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from tidemark import cli
-from tidemark.machine import qemu
+from tidemark.machine import plugin, qemu
 
 LIMIT_S = 240
 
@@ -73,3 +74,9 @@ def qemu_replaced(folder: Path, script: str) -> dict[str, str]:
     stand_in.write_text(f"#!/bin/sh\nQEMU={shutil.which(qemu.PROGRAM)}\n{script}\n")
     stand_in.chmod(0o755)
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def skip_8_2() -> None:
+    """Skips a test with QEMU 8.2, whose traces may be wrong."""
+    if plugin.version().startswith("8.2."):
+        pytest.skip("QEMU 8.2 may record a few references too many, or stop executing (docs/reference/limits.md)")

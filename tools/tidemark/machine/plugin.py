@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from tidemark.machine import home, qemu
 PLUGIN = qemu.ROOT / "build/plugin/tidemark.so"
 SYMBOLS = qemu.KERNEL + ".nm"
 SAYS = "tidemark plugin: "
+REFERENCES = ("trace", "uses", "past")  # modes that record all references
 
 
 def symbols(image: Path) -> Path:
@@ -42,6 +44,24 @@ def options(program: str) -> str:
     return subprocess.run([program, "-help"], capture_output=True, text=True, timeout=60).stdout
 
 
+@cache
+def version(program: str = qemu.PROGRAM) -> str:
+    """QEMU's version, such as 7.2.22."""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60).stdout
+    return next((word for word in said.split() if word[0].isdigit()), "")
+
+
+@cache
+def warn() -> None:
+    """Says once what QEMU 8.2 does wrong."""
+    if version().startswith("8.2."):
+        print(
+            f"tidemark: QEMU {version()} may record a few references too many, or stop executing; 7.2 and 10.0 do "
+            "not (docs/reference/limits.md)",
+            file=sys.stderr,
+        )
+
+
 def check_qemu() -> None:
     """Raises LabError if QEMU is missing or has no plugins."""
     program = shutil.which(qemu.PROGRAM)
@@ -66,6 +86,8 @@ def flags(mode: str, reach: Callable[[Path], Path] = Path, /, **options: str | P
     if not PLUGIN.exists():
         raise LabError(f"{PLUGIN} does not exist; `make lab` builds it", NO_TOOL)
     check_qemu()
+    if mode in REFERENCES:
+        warn()
     words = [str(reach(PLUGIN)), f"mode={mode}", *(f"{name}={value}" for name, value in options.items())]
     return " -plugin " + shlex.quote(",".join(word.replace(",", ",,") for word in words))
 
