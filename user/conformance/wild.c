@@ -55,7 +55,7 @@ static const short left_out[] = {
 	449 /* futex_waitv */,
 	SYS_epoll_wait,
 	SYS_epoll_pwait,
-	SYS_epoll_pwait2,
+	441 /* epoll_pwait2 */,
 	SYS_rt_sigtimedwait,
 	SYS_rt_sigtimedwait_time64,
 	SYS_sigreturn,
