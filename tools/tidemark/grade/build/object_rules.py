@@ -58,8 +58,8 @@ SANITIZERS = re.compile(
     r"|option_detect_stack_use_after_return)"
     r"|__ubsan_handle_\w+|_GLOBAL_OFFSET_TABLE_|__(start|stop)_asan\w*"
 )
-# Sections with code that runs before or after main. Those of the sanitizers have one address each, of priority 99; older
-# cross compilers of Ubuntu count priorities down from 65535.
+# Sections with code that runs before or after main. Those of the sanitizers have one address each, of priority 99;
+# older cross compilers of Ubuntu count priorities down from 65535.
 STARTING = re.compile(r"\.(preinit_array|(init|fini)_array|ctors|dtors|init|fini)(\..*)?")
 SANITIZERS_OWN = (".init_array.00099", ".fini_array.00099", ".ctors.65436", ".dtors.65436")
 TWIN = "__odr_asan."  # before a global variable's name: a second symbol with which duplicates are detected
