@@ -50,9 +50,9 @@ def test_stream_pays_for_each_broken_border(folder: Path, layout: int) -> None:
     """Once, also where the head moves in any case: at the beginning, and after a page that was read out of order."""
     plain, laid_out = (busy_us(streamed(folder, words)) for words in ("", f"layout={layout}"))
     moves = (plain - MIB * 256 * TRANSFER_US) // (SEEK_US + ROTATION_US)
-    paid, rest = divmod(laid_out - plain, SEEK_US + ROTATION_US)
+    # The drawing itself takes some instructions for each request, and a time to start at may be rounded.
+    paid, rest = divmod(laid_out - plain + 100, SEEK_US + ROTATION_US)
     assert 0 < broken(layout) < MIB - 1 and moves < 5
-    # The drawing itself takes some instructions for each request.
     assert broken(layout) - moves <= paid <= broken(layout) and rest < 1000
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab import tidemark
+from lab import skip_8_2, tidemark
 from soak import soak_but
 from tidemark.machine import qemu
 from tidemark.runs import experiment
@@ -65,6 +65,7 @@ def test_no_policy_takes_less_than_the_bound(command: str, swap: str, tmp_path: 
 
 
 def test_bound_prints_the_regret_and_refuses_what_has_none(tmp_path: Path) -> None:
+    skip_8_2()
     folder = tmp_path / "run"
     experiment.run(replace(QUICK, run="seqscan 8192 2 w"), folder)
     shown = tidemark("bound", folder, "-q", cwd=tmp_path)

@@ -124,8 +124,8 @@ class Workspace:
 def built_by(tree: Path) -> str:
     """The compiler of a tree's kernel, with its version: "i686-linux-gnu-gcc 12.2.0"; empty if it is not known."""
     flags = tree / "build/flags"
-    found = re.match(r"\S+ [\d.]+", flags.read_text()) if flags.is_file() else None
-    return found[0] if found else ""
+    found = re.match(r"(\S+)(?: -\S+)* (\d[\d.]*) ", flags.read_text()) if flags.is_file() else None
+    return f"{found[1]} {found[2]}" if found else ""
 
 
 def check_release(release: Path) -> None:
