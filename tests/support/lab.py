@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tidemark import cli
-from tidemark.machine import plugin, qemu
+from tidemark.machine import image, qemu
 
 LIMIT_S = 240
 
@@ -78,5 +78,5 @@ def qemu_replaced(folder: Path, script: str) -> dict[str, str]:
 
 def skip_8_2() -> None:
     """Skips a test with QEMU 8.2, whose traces may be wrong."""
-    if plugin.version().startswith("8.2."):
+    if image.qemu_version().startswith("8.2."):
         pytest.skip("QEMU 8.2 may record a few references too many, or stop executing (docs/reference/limits.md)")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tools/hosts/bare.sh RELEASE FOLDER [ARCHITECTURE]: makes a bare Debian or Ubuntu in a folder: make, git, sudo, and what debootstrap
-# installs. RELEASE is Ubuntu's if UBUNTU has its name. It has an ordinary user, student, who may use sudo, and the settings through which this machine reaches its packages:
-# certificates, host names, and settings of apt, pip and npm. ARCHITECTURE, by default this machine's, can be arm64 where the
-# kernel runs such programs with qemu-user.
+# tools/hosts/bare.sh RELEASE FOLDER [ARCHITECTURE]: makes a bare Debian, or one of the releases of Ubuntu in UBUNTU, in a folder:
+# make, git, sudo, and what debootstrap installs. It has an ordinary user, student, who may use sudo, and the settings through which
+# this machine reaches its packages: certificates, host names, and settings of apt, pip and npm. ARCHITECTURE, by default this
+# machine's, can be arm64 where the kernel runs such programs with qemu-user.
 
 set -eu
 release=$1 place=$2

@@ -25,7 +25,7 @@ SECTOR = 512
 CHUNK = MIB
 ZEROS = bytes(CHUNK)
 BLOCK = 4096
-SMALL, SMALL_BLOCK = 512 << 20, 1024
+SMALL, SMALL_BLOCK = 512 * MIB, 1024  # a file system below SMALL, as in Debian's mke2fs.conf; Ubuntu's has BLOCK
 LEAST = 64 << 10
 MODELLED = "sim:"
 REAL = {"ide": "hd", "virtio": "vd"}  # kinds that QEMU emulates, and what the guest calls their disks
@@ -81,11 +81,6 @@ def room_for(folder: Path) -> int:
     return -(-(used * 3 // 2 + 4 * MIB) // MIB) * MIB
 
 
-def block_of(size: int) -> int:
-    """The block's bytes in a file system of `size` bytes, as mke2fs of Debian chooses. Ubuntu's chooses 4096."""
-    return SMALL_BLOCK if size < SMALL else BLOCK
-
-
 def make_image(name: str, image: Path) -> None:
     """Make an ext2 image with a folder's files, or empty, which appears when complete. Raises FileNotFoundError without
     mke2fs, BadSetting if that fails, LabError if the image cannot be written.
@@ -96,8 +91,10 @@ def make_image(name: str, image: Path) -> None:
         raise FileNotFoundError(2, "", "mke2fs")
     image.parent.mkdir(parents=True, exist_ok=True)
     words = [tool, "-q", "-F", "-t", "ext2", "-U", UUID, "-E", f"root_owner=0:0,hash_seed={UUID}"]
-    empty = empty_bytes(name)
-    words += ["-b", str(BLOCK if empty else block_of(size_of(name))), *([] if empty else ["-d", name])]
+    if empty_bytes(name):
+        words += ["-b", str(BLOCK)]
+    else:
+        words += ["-b", str(SMALL_BLOCK if size_of(name) < SMALL else BLOCK), "-d", name]
     with output.written(image, files.suffix()) as out:
         made = subprocess.run(
             [*words, str(out.partial), f"{size_of(name) >> 10}k"],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tidemark.errors import BAD_INPUT, NO_TOOL, LabError
 from tidemark.machine import home, qemu
+from tidemark.machine.image import qemu_version
 
 PLUGIN = qemu.ROOT / "build/plugin/tidemark.so"
 SYMBOLS = qemu.KERNEL + ".nm"
@@ -45,18 +46,12 @@ def options(program: str) -> str:
 
 
 @cache
-def version(program: str = qemu.PROGRAM) -> str:
-    """QEMU's version, such as 7.2.22."""
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60).stdout
-    return next((word for word in said.split() if word[0].isdigit()), "")
-
-
-@cache
 def warn() -> None:
     """Says once what QEMU 8.2 does wrong."""
-    if version().startswith("8.2."):
+    version = qemu_version()
+    if version.startswith("8.2."):
         print(
-            f"tidemark: QEMU {version()} may record a few references too many, or stop executing; 7.2 and 10.0 do "
+            f"tidemark: QEMU {version} may record a few references too many, or stop executing; 7.2 and 10.0 do "
             "not (docs/reference/limits.md)",
             file=sys.stderr,
         )

@@ -249,10 +249,8 @@ class Stall:
     """QEMU 8.2 sometimes waits for itself for ever in a run with a plugin (docs/reference/limits.md). An exact machine
     without input never rests, so a processor time that stands still shows it."""
 
-    LOOKS, BETWEEN = (
-        60,
-        50,
-    )  # looks, and calls between two: a minute with 20 ms a call, not counted while we are stopped
+    # A minute, with a call each 20 ms. Calls are counted, not seconds: they stand still while this process is stopped.
+    BETWEEN, LOOKS = 50, 60
 
     def __init__(self, s: Settings, pid: int) -> None:
         self.pid, self.calls, self.looks, self.last = pid, 0, 0, ""
@@ -267,8 +265,8 @@ class Stall:
         self.looks = self.looks + 1 if used and used == self.last else 0
         self.last = used
         if self.looks >= self.LOOKS:
-            said = "which happens with a plugin in QEMU 8.2: take another version, first in PATH"
-            raise LabError(f"{PROGRAM} has stopped executing, {said}", errors.FAILED)
+            why = "which happens with a plugin in QEMU 8.2: take another version, first in PATH"
+            raise LabError(f"{PROGRAM} has stopped executing, {why}", errors.FAILED)
 
 
 @contextlib.contextmanager
