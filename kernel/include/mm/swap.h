@@ -162,7 +162,9 @@ void swap_read_sorted(const u32 *slots, u32 nr);
 /* Prefetches what a process has in the swap area, as far as free memory allows (mm/reclaim/prepage.c). */
 void swap_prepage(struct mm_struct *mm, u32 most);
 
-/* Queues a write. swap_write_flush sends the queue, one request for each run of consecutive slots. */
+/* Collects a page to be written. There must be room for it: swap_write_room makes some, and may sleep.
+ * swap_write_flush sends the pages, one request for each run of consecutive slots; may sleep. */
+void swap_write_room(void);
 void swap_write(struct page *page);
 void swap_write_flush(void);
 

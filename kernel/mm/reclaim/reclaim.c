@@ -239,19 +239,20 @@ static bool give_slot(struct page *page)
 	return true;
 }
 
-/* The page's store writes it, and calls reclaim_write_done at the end. */
+/* The page's store writes it, and calls reclaim_write_done at the end. May sleep. */
 static void send(struct page *page)
 {
 	nr_writing++;
 	if (!lives_in_swap(page)) {
 		cache_write_for_reclaim(page);
-		return;
+	} else {
+		nr_swapping++;
+		if (page_test(page, PG_filecache))
+			cache_protect(page);
+		page_clear(page, PG_dirty);
+		swap_write(page);
 	}
-	nr_swapping++;
-	if (page_test(page, PG_filecache))
-		cache_protect(page);
-	page_clear(page, PG_dirty);
-	swap_write(page);
+	swap_write_room();
 }
 
 static bool must_be_written(const struct page *page)
@@ -327,6 +328,7 @@ u32 reclaim_pass(u32 zone_mask, int priority, u32 want)
 	struct page *page;
 
 	worst_priority = MIN(worst_priority, priority);
+	swap_write_room();
 	while (taken < want && (page = take_page(&scan))) {
 		given++;
 		to_evict += scan.act == VM_EVICT;
@@ -437,6 +439,7 @@ void reclaim_trim(struct mm_struct *mm, u32 n)
 	u32 id = mm->id;
 
 	/* Sending a page may sleep, and the process may end meanwhile. */
+	swap_write_room();
 	while (mm_after(id - 1) == mm && (page = take_page(&scan))) {
 		stat_count(pgtrim);
 		work_on(page, scan.act);

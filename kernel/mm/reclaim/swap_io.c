@@ -9,7 +9,9 @@
  *
  * Writing. Pages are collected and sorted by slot; pages with consecutive slots are written by one
  * request. The policy chooses in the order of use, which differs from the order of slots as soon as
- * two zones, or two processes, take turns.
+ * two zones, or two processes, take turns. A task that must wait for a bio leaves its pages among the
+ * collected ones meanwhile, and takes the next page only when there is room for it. So no later slots
+ * of other tasks are written first, and the disk's head need not move back.
  */
 #include "drivers/block.h"
 #include "lib/param.h"
@@ -90,39 +92,52 @@ static u32 run_length(struct page **pages, u32 nr)
 	return n;
 }
 
-static void write_run(struct page **pages, u32 nr)
+/* Sends the first of the collected pages, as many as have consecutive slots. Returns their number. */
+static u32 write_run(struct bio *bio)
 {
-	struct bio *bio = get_bio(pages[0]->slot, true, write_end);
+	u32 nr = run_length(plug, nr_plugged), slot = plug[0]->slot;
 
+	bio->bdev = swap_area_of(slot)->bdev;
+	bio->sector = swap_sector(slot);
 	for (u32 i = 0; i < nr; i++)
-		bio_add(bio, pages[i], 0, PAGE_SIZE);
+		bio_add(bio, plug[i], 0, PAGE_SIZE);
+	nr_plugged -= nr;
+	for (u32 i = 0; i < nr_plugged; i++)
+		plug[i] = plug[i + nr];
 	stat_add(pswpout, nr);
 	send(bio);
+	return nr;
 }
 
+/* While this task waits for a bio, other tasks collect pages, and send some. So each task sends as many
+ * pages as there were when it came: the task that came last leaves none. */
 void swap_write_flush(void)
 {
-	struct page *pages[BIO_MAX_PIECES];
-	u32 nr = nr_plugged, run;
+	u32 nr = nr_plugged;
 
-	/* While this task waits for a request, other tasks may collect pages: so copy the list first. */
-	for (u32 i = 0; i < nr; i++)
-		pages[i] = plug[i];
-	nr_plugged = 0;
-	for (u32 i = 0; i < nr; i += run) {
-		run = run_length(pages + i, nr - i);
-		write_run(pages + i, run);
+	for (u32 sent = 0; sent < nr && nr_plugged;) {
+		struct bio *bio = get_bio(plug[0]->slot, true, write_end);
+
+		if (nr_plugged)
+			sent += write_run(bio);
+		else
+			bio_put(bio);
 	}
+}
+
+void swap_write_room(void)
+{
+	while (nr_plugged == BIO_MAX_PIECES)
+		swap_write_flush();
 }
 
 void swap_write(struct page *page)
 {
 	u32 i;
 
+	ASSERT(nr_plugged < BIO_MAX_PIECES);
 	page_clear(page, PG_error);
 	page_set(page, PG_writeback);
-	while (nr_plugged == BIO_MAX_PIECES)
-		swap_write_flush();
 	for (i = nr_plugged++; i && plug[i - 1]->slot > page->slot; i--)
 		plug[i] = plug[i - 1];
 	plug[i] = page;
