@@ -18,8 +18,10 @@
  * all that it has allocated. The claims of active processes are kept within memory:
  *
  *	overflow  a frame is needed, and no page has left any working set: an active process must
- *	          wait, and its pages are evicted. First an idle one, last one that claims little,
- *	          otherwise the one activated last
+ *	          wait, and its pages are evicted. First one that sleeps, last one that claims
+ *	          little, otherwise the one activated last. A process that has not run for tau then
+ *	          claims all that it has allocated: if that does not fit, it must wait, too, before
+ *	          it has filled pages that would be written and read back
  *	admission a waiting process becomes active when its claim fits beside the others', or these are
  *	          little; first the one with the most resident pages. One process loads at a time:
  *	          its pages are read ahead while frames are free, otherwise a waiting process gives up
@@ -89,7 +91,8 @@ static void ws_mm_init(struct mm_struct *mm)
 
 static void ws_insert(struct page *page, struct mm_struct *mm, enum vm_in how, struct page_id from)
 {
-	(void)mm, (void)how, (void)from;
+	if (how == VM_IN_FAULT && from.store && !page_is_file(page))
+		ws_mm(mm)->unread = ~0u; /* what was read ahead was evicted before it was used */
 	enlist(page, SET);
 }
 
@@ -123,10 +126,16 @@ static u32 claim_of(struct mm_struct *mm)
 	return MAX(ws_mm(mm)->claim, ws_mm(mm)->own.set.nr);
 }
 
-/* The claim if it had to wait. Before a process has run for tau, its working set is not known. */
+/* Before a process has run for tau, its working set is not known. */
+static bool is_young(struct mm_struct *mm)
+{
+	return vtime(mm) <= tau_ms * PER_MS;
+}
+
+/* The claim if it had to wait. */
 static u32 claim_if_waiting(struct mm_struct *mm)
 {
-	return MAX(claim_of(mm), vtime(mm) <= tau_ms * PER_MS ? mm_demand(mm) : 0);
+	return MAX(claim_of(mm), is_young(mm) ? mm_demand(mm) : 0);
 }
 
 static u32 active_claims(void)
@@ -164,10 +173,10 @@ static void activate(struct mm_struct *mm)
 /* Of two processes, the one with the higher rank is suspended. One that sleeps will not grow. */
 static u32 rank(struct mm_struct *mm)
 {
-	bool idle = ws_mm(mm)->idle;
-	u32 claim = idle ? claim_of(mm) : claim_if_waiting(mm);
+	bool sleeps = mm_sleeps(mm);
+	u32 claim = sleeps ? claim_of(mm) : claim_if_waiting(mm);
 
-	return claim > vm_frames() / LITTLE ? 1 + idle : 0;
+	return claim > vm_frames() / LITTLE ? 1 + sleeps : 0;
 }
 
 /* Returns the process to suspend, of equal ranks the last activated; NULL: only one is active. */
@@ -185,6 +194,23 @@ static struct mm_struct *choose_victim(void)
 			victim = mm;
 	}
 	return active > 1 && admit ? victim : NULL;
+}
+
+/* Returns the young process with the fewest pages if not all fit. NULL: they do, or none is young. */
+static struct mm_struct *choose_young(void)
+{
+	struct mm_struct *least = NULL;
+	u32 claims = 0;
+
+	for_each_ws(mm) {
+		if (ws_mm(mm)->waiting || ws_mm(mm)->idle)
+			continue;
+		claims += claim_if_waiting(mm);
+		if (is_young(mm) && rank(mm) == 1 &&
+		    (!least || ws_mm(mm)->own.set.nr <= ws_mm(least)->own.set.nr))
+			least = mm;
+	}
+	return claims > vm_frames() ? least : NULL;
 }
 
 /* Returns the process that has not yet read back its claim since activation, or NULL. */
@@ -328,6 +354,8 @@ static struct page *ws_select(struct vm_scan *scan)
 		page = take(&nobodys, scan);
 	while (!page && scan->budget && (victim = choose_victim())) {
 		suspend(victim);
+		while ((victim = choose_young()))
+			suspend(victim);
 		page = take_owned(scan, false);
 	}
 	return page ?: take_oldest(scan);
@@ -429,16 +457,6 @@ static u32 ws_surplus(struct mm_struct *mm)
 	const struct ws_mm *w = ws_mm(mm);
 
 	return MAX(strict ? w->own.left.nr : 0, w->waiting ? MIN(w->own.set.nr, room) : 0);
-}
-
-static int ws_check(void)
-{
-	int sum = vm_list_length(&nobodys.pages) + vm_list_length(&shared.pages);
-
-	for_each_ws(mm)
-		sum += vm_list_length(&ws_mm(mm)->own.set.pages) +
-		       vm_list_length(&ws_mm(mm)->own.left.pages);
-	return sum == (int)nr_pages ? sum : -1;
 }
 
 static void ws_show(struct seq_file *m)

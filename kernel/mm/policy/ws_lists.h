@@ -87,4 +87,16 @@ static void move(struct page *page, enum where where)
 	enlist(page, where);
 }
 
+static int ws_check(void)
+{
+	int sum = vm_list_length(&nobodys.pages) + vm_list_length(&shared.pages);
+
+	for (struct mm_struct *mm = vm_next_mm(NULL); mm; mm = vm_next_mm(mm)) {
+		const struct ws_lists *own = policy_mm(mm);
+
+		sum += vm_list_length(&own->set.pages) + vm_list_length(&own->left.pages);
+	}
+	return sum == (int)nr_pages ? sum : -1;
+}
+
 #endif

@@ -211,6 +211,23 @@ KTEST(ws_lists, next_is_admitted_when_all_is_being_read_ahead)
 	core_stop();
 }
 
+KTEST(ws_lists, what_was_read_ahead_and_evicted_is_requested_again)
+{
+	const struct page_id swapped = { 1, 1 }; /* in the swap area */
+	struct mm_struct *a, *b;
+
+	one_loads(&a, &b);
+	EXPECT(!ws_tick());
+	EXPECT(!who_loads());
+	core_insert(&mem_map[0], a, VM_IN_FAULT, none); /* a new page: nothing was evicted */
+	EXPECT(!who_loads());
+	core_insert(&mem_map[1], a, VM_IN_FAULT, swapped);
+	EXPECT_EQ(who_loads(), a);
+	EXPECT(!ws_tick());
+	EXPECT(!who_loads());
+	core_stop();
+}
+
 KTEST(ws_lists, more_than_one_request_reads_is_requested_again)
 {
 	struct mm_struct *a, *b;
@@ -305,8 +322,62 @@ KTEST(ws_lists, young_process_is_little_only_while_it_sleeps)
 	young->demand = FRAMES / 2;
 	fault_in(young, 80, vm_frames() / LITTLE);
 	EXPECT_EQ(choose_victim(), young);
-	ws_mm(young)->idle = true;
+	young->sleeps = true;
 	EXPECT_EQ(choose_victim(), large);
+	core_stop();
+}
+
+KTEST(ws_lists, who_sleeps_is_stopped_before_who_was_activated_last)
+{
+	struct mm_struct *sleeps, *last;
+
+	defaults(FRAMES);
+	sleeps = core_mm_new();
+	core_now_ns += 1000000;
+	last = core_mm_new();
+	fault_in(sleeps, 0, 40);
+	fault_in(last, 40, 40);
+	EXPECT_EQ(choose_victim(), last);
+	sleeps->sleeps = true;
+	EXPECT_EQ(choose_victim(), sleeps);
+	core_stop();
+}
+
+/* Four processes fill 50 pages each, in 90 frames; one is old. When a frame is needed, no more young ones
+ * stay than fit, and those with the fewest pages wait. */
+KTEST(ws_lists, overflow_stops_young_processes_that_will_not_fit)
+{
+	static const u32 filled[] = { 20, 10, 30, 30 };
+	struct mm_struct *mm[4];
+
+	defaults(FRAMES);
+	for (u32 i = 0, first = 0; i < 4; first += filled[i++]) {
+		core_now_ns += 1000000;
+		mm[i] = core_mm_new();
+		mm[i]->demand = 50;
+		fault_in(mm[i], first, filled[i]);
+	}
+	run(mm[0], 0, 20, 300);
+	core_drop_isolated(core_reclaim(ZONES_ALL));
+	EXPECT(!ws_mm(mm[0])->waiting);
+	EXPECT(ws_mm(mm[1])->waiting && ws_mm(mm[3])->waiting);
+	EXPECT(!ws_mm(mm[2])->waiting);
+	core_stop();
+}
+
+KTEST(ws_lists, young_processes_that_fit_stay)
+{
+	struct mm_struct *mm[3];
+
+	defaults(FRAMES);
+	for (u32 i = 0; i < 3; i++) {
+		core_now_ns += 1000000;
+		mm[i] = core_mm_new();
+		mm[i]->demand = 40;
+		fault_in(mm[i], 30 * i, 30);
+	}
+	core_drop_isolated(core_reclaim(ZONES_ALL));
+	EXPECT(!ws_mm(mm[0])->waiting && !ws_mm(mm[1])->waiting && ws_mm(mm[2])->waiting);
 	core_stop();
 }
 
