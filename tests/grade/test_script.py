@@ -58,7 +58,7 @@ WAITS, TURNS = (
 )
 DETAILS = "locked pages, other zones, few looks, and uses that it is told of"
 BEGINS = "\tw->waiting = w->idle = false;\n\tw->unread = ~0u;\n"
-RANK = "return claim > vm_frames() / LITTLE ? 1 + idle : 0;"
+RANK = "return claim > vm_frames() / LITTLE ? 1 + sleeps : 0;"
 STOPS = "\t\tsuspend(victim);\n\t\tpage = take_owned(scan, %s);\n"
 PUT_BACK = "(void)why;\n\tenlist(page, SET);\n"
 
@@ -69,9 +69,9 @@ WRONG_SETS = {
         "1 may run; at least 2 expected",
     ),
     "no admission": (changed(WS, "admit = 1;", "admit;"), WAITS, "3 may run; at most 2 expected"),
-    "little waits": (changed(WS, RANK, "return 1 + idle;"), WAITS, "0 may run; at least 1 expected"),
+    "little waits": (changed(WS, RANK, "return 1 + sleeps;"), WAITS, "0 may run; at least 1 expected"),
     "a sleeper stays": (
-        changed(WS, RANK, RANK.replace("1 + idle", "1")),
+        changed(WS, RANK, RANK.replace("1 + sleeps", "1")),
         WAITS,
         "pages were taken from processes that",
     ),

@@ -19,9 +19,8 @@
  *
  *	overflow  a frame is needed, and no page has left any working set: an active process must
  *	          wait, and its pages are evicted. First one that sleeps, last one that claims
- *	          little, otherwise the one activated last. A process that has not run for tau then
- *	          claims all that it has allocated: if that does not fit, it must wait, too, before
- *	          it has filled pages that would be written and read back
+ *	          little, otherwise the one activated last. Those that have not run for tau must
+ *	          wait, too, if what they have allocated does not fit: later they have more pages
  *	admission a waiting process becomes active when its claim fits beside the others', or these are
  *	          little; first the one with the most resident pages. One process loads at a time:
  *	          its pages are read ahead while frames are free, otherwise a waiting process gives up
@@ -126,16 +125,10 @@ static u32 claim_of(struct mm_struct *mm)
 	return MAX(ws_mm(mm)->claim, ws_mm(mm)->own.set.nr);
 }
 
-/* Before a process has run for tau, its working set is not known. */
-static bool is_young(struct mm_struct *mm)
-{
-	return vtime(mm) <= tau_ms * PER_MS;
-}
-
-/* The claim if it had to wait. */
+/* The claim if it had to wait. Before a process has run for tau, its working set is not known. */
 static u32 claim_if_waiting(struct mm_struct *mm)
 {
-	return MAX(claim_of(mm), is_young(mm) ? mm_demand(mm) : 0);
+	return MAX(claim_of(mm), vtime(mm) <= tau_ms * PER_MS ? mm_demand(mm) : 0);
 }
 
 static u32 active_claims(void)
@@ -196,7 +189,7 @@ static struct mm_struct *choose_victim(void)
 	return active > 1 && admit ? victim : NULL;
 }
 
-/* Returns the young process with the fewest pages if not all fit. NULL: they do, or none is young. */
+/* If not all fit: returns, of the processes that have not run for tau, that with the fewest pages. */
 static struct mm_struct *choose_young(void)
 {
 	struct mm_struct *least = NULL;
@@ -206,7 +199,7 @@ static struct mm_struct *choose_young(void)
 		if (ws_mm(mm)->waiting || ws_mm(mm)->idle)
 			continue;
 		claims += claim_if_waiting(mm);
-		if (is_young(mm) && rank(mm) == 1 &&
+		if (vtime(mm) <= tau_ms * PER_MS && rank(mm) == 1 &&
 		    (!least || ws_mm(mm)->own.set.nr <= ws_mm(least)->own.set.nr))
 			least = mm;
 	}

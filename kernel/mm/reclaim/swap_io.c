@@ -82,25 +82,15 @@ static void write_end(struct bio *bio)
 	bio_put(bio);
 }
 
-/* The number of pages, beginning with the first, whose slots are consecutive. */
-static u32 run_length(struct page **pages, u32 nr)
-{
-	u32 n = 1;
-
-	while (n < nr && pages[n]->slot == pages[0]->slot + n)
-		n++;
-	return n;
-}
-
 /* Sends the first of the collected pages, as many as have consecutive slots. Returns their number. */
 static u32 write_run(struct bio *bio)
 {
-	u32 nr = run_length(plug, nr_plugged), slot = plug[0]->slot;
+	u32 slot = plug[0]->slot, nr = 0;
 
 	bio->bdev = swap_area_of(slot)->bdev;
 	bio->sector = swap_sector(slot);
-	for (u32 i = 0; i < nr; i++)
-		bio_add(bio, plug[i], 0, PAGE_SIZE);
+	for (; nr < nr_plugged && plug[nr]->slot == slot + nr; nr++)
+		bio_add(bio, plug[nr], 0, PAGE_SIZE);
 	nr_plugged -= nr;
 	for (u32 i = 0; i < nr_plugged; i++)
 		plug[i] = plug[i + nr];
