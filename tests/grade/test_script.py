@@ -66,7 +66,7 @@ WRONG_SETS = {
     "late start": (
         changed(WS, "if (!n || w->own.set.nr > n->own.set.nr ||", "if (n && w->own.set.nr + n->own.set.nr &&"),
         WAITS,
-        "1 may run; at least 2 expected",
+        "0 may run; at least 2 expected",
     ),
     "no admission": (changed(WS, "admit = 1;", "admit;"), WAITS, "3 may run; at most 2 expected"),
     "little waits": (changed(WS, RANK, "return 1 + sleeps;"), WAITS, "0 may run; at least 1 expected"),
