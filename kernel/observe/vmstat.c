@@ -53,6 +53,22 @@ static u32 nr_buffers(void)
 	return nr;
 }
 
+/* What programs can get without swapping, as Linux estimates it: free frames and pages of files, without
+ * what the zones keep free, and without half of the files' pages or as many as the low watermarks. */
+static u32 nr_available(void)
+{
+	u32 files = cache_nr_stored - cache_nr_shmem, low = 0, kept = 0;
+
+	for (int i = 0; i < MAX_ZONES; i++) {
+		const struct zone *z = &zones[i];
+
+		low += z->watermark[WMARK_LOW];
+		kept += MIN(z->managed, z->keep[zone_keep(WMARK_HIGH, ZONE_HIGHMEM)]);
+	}
+	kept += MIN(files / 2, low);
+	return nr_free_pages() + files - MIN(nr_free_pages() + files, kept);
+}
+
 /* Active and Inactive are left out: only the policy knows which pages are which, if any. */
 static void meminfo_show(struct seq_file *m)
 {
@@ -61,7 +77,7 @@ static void meminfo_show(struct seq_file *m)
 	sum_processes(&file, &tables, &locked);
 	kib(m, "MemTotal:", nr_managed_pages());
 	kib(m, "MemFree:", nr_free_pages());
-	kib(m, "MemAvailable:", nr_free_pages() + nr_owned());
+	kib(m, "MemAvailable:", nr_available());
 	kib(m, "Buffers:", nr_buffers());
 	kib(m, "Cached:", cache_nr_cached() - nr_buffers());
 	kib(m, "Dirty:", cache_nr_dirty);

@@ -73,6 +73,19 @@ def test_files_of_disks_are_buffers_and_count_as_read(tmp_path: Path) -> None:
     assert int(line[8]) > int(before.splitlines()[2].split()[8])  # bi
 
 
+def test_available_is_what_linux_s_formula_says(tmp_path: Path) -> None:
+    """Free memory and pages of files, less the high watermarks, and half these pages or at most the low watermarks."""
+    info = "cat /proc/meminfo /proc/zoneinfo"
+    command = f"{SPLIT}; {info}; {SPLIT}; hog 4096 1 & sleep 1; {info}; wait; {SPLIT}; cat /dev/sda > /dev/null; {info}"
+    for shown in pieces(command, mem="16M", disk=image(tmp_path)):
+        low, high = (
+            4 * sum(map(int, re.findall(rf"^ +{mark} +(\d+)$", shown, re.MULTILINE))) for mark in ("low", "high")
+        )
+        (free,), (files,), (available,) = (kib(shown, name) for name in ("MemFree", "Buffers", "MemAvailable"))
+        assert high > low > 0
+        assert available == free + files - min(files // 2, low) - high
+
+
 def test_dirty_pages_are_counted_until_they_are_written(tmp_path: Path) -> None:
     command = f"cp /bin/sh /dev/sda; {SPLIT}; cat /proc/meminfo; sync; {SPLIT}; cat /proc/meminfo; ls -l /bin/sh"
     dirty, clean = pieces(command, disk=image(tmp_path))
