@@ -44,9 +44,10 @@ def is_relative(test: Test) -> bool:
 def of_model(test: Test, name: str) -> Test:
     """The test for the reference solution. `name` is the option that names the policy, and so its parameters."""
     options = dict(test.options)
-    policy, own = options.get(name, ""), options.get("like", options.get(name, ""))
-    words = [str(word).replace(f"{policy}.", f"{own}.") for word in options.get("set", [])]
-    return replace(test, options=options | {name: own} | ({"set": words} if words else {}))
+    policy = options.get(name, "")
+    model = options.get("like", policy)
+    words = [str(word).replace(f"{policy}.", f"{model}.") for word in options.get("set", [])]
+    return replace(test, options=options | {name: model, "set": words})
 
 
 def ended_well(test: Test, boot: Boot) -> Boot:
