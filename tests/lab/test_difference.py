@@ -81,6 +81,12 @@ def test_sweeps_are_compared_at_the_places_that_both_have() -> None:
     )
 
 
+def test_one_place_is_called_one() -> None:
+    a, b = ([cell(name, "2q", "16M", s, j) for j in SEVEN] for name, s in (("old", 8), ("new", 2)))
+    said = difference.sentence_of_sweeps("old", "new", difference.of_sweeps(a, b))
+    assert said.startswith("new against old, at the one place that both have: quicker at 1 ")
+
+
 def test_too_few_repetitions_are_no_claim_and_the_sentence_says_how_many_are_needed() -> None:
     a = [cell("old", "2q", mem, 8, j) for mem in ("16M", "24M") for j in "01"]
     b = [cell("new", "ws", mem, 2, j) for mem in ("16M", "24M") for j in "01"]

@@ -349,6 +349,19 @@ def test_dry_run_lists_the_cells_and_makes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("page", "said", "options"),
+    [
+        ("reference/measuring.md", "These are {:,} runs", []),
+        ("guide/add-a-policy.md", "This makes {:,} runs", ["--vm", "clock"]),
+    ],
+)
+def test_documents_say_how_many_runs_the_arena_makes(page: str, said: str, options: list[str], tmp_path: Path) -> None:
+    listed = tidemark("sweep", "arena", "--dry-run", "--out", tmp_path / "out", *options, cwd=qemu.ROOT)
+    assert listed.returncode == OK
+    assert said.format(listed.stdout.count("missing  ")) in (qemu.ROOT / "docs" / page).read_text()
+
+
 REFUSED = {
     TRUE + 'vm = ["2q", "nosuch"]\n': (
         "'nosuch' is not in the image, which has: 2q, ",

@@ -187,7 +187,8 @@ def sentence_of_sweeps(a: str, b: str, changes: Sequence[Change]) -> str:
     slower = [change for change in changes if not change.same and (change.ratio or 1) > 1]
     rest = [change for change in changes if change.same]
     level = sum(change.claim is not None and change.claim.level for change in rest)
-    parts = [f"{b} against {a}, at {len(changes)} places that both have: quicker at {len(quicker)}"]
+    shared = "the one place" if len(changes) == 1 else f"{len(changes)} places"
+    parts = [f"{b} against {a}, at {shared} that both have: quicker at {len(quicker)}"]
     if quicker:
         parts[-1] += f" (at most {times(quicker[0].ratio or 1)} of the time: {quicker[0].name})"
     parts.append(f"slower at {len(slower)}")
