@@ -1,5 +1,5 @@
 """The arena in numbers and pictures: `tidemark sweep arena`, its report, and one line for each row of the report. For
-the workloads on files also each number.
+the workloads on files, and for real programs, also each number.
 
 An interrupted sweep continues, and finished runs are not repeated for the same image.
 """
@@ -7,6 +7,7 @@ An interrupted sweep continues, and finished runs are not repeated for the same 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
@@ -63,10 +64,12 @@ def of_spot(one: Map, row: str, column: str) -> str:
     return (f"**{text}**" if one.level(row, column) else text) + one.doubt(row, column)
 
 
-def by_command(group: Group) -> str:
-    """The table of a group with a column for each command, for faults and for time."""
+def by_command(group: Group, names: Sequence[str] = ()) -> str:
+    """The table of a group with a column for each command, for faults and for time, under these names of the commands;
+    without names, under their first words."""
     columns = [(one, column) for one in group.maps[:2] for column in group.columns]
-    titles = [f"{column.split()[0]}: {one.line.axis}" for one, column in columns]
+    names = names or [column.split()[0] for column in group.columns]
+    titles = [f"{name}: {one.line.axis}" for one in group.maps[:2] for name in names]
     rows = [[row, *(of_spot(one, row, column) for one, column in columns)] for row in group.rows]
     commands = ", ".join(f"`{column}`" for column in group.columns)
     return f"{commands}\n\n{table([group.of, *titles], rows)}"
@@ -80,6 +83,14 @@ def runs_of(groups: list[Group]) -> str:
 def with_files(cells: list[Cell]) -> list[Group]:
     """The groups of the workloads with files on the disk."""
     return arena.groups([cell for cell in cells if "/mnt/" in command(cell)])
+
+
+def programs(figure: Figure, work: Path) -> str:
+    """Debian's programs under every policy: `tidemark sweep programs`."""
+    tidemark("sweep", "programs", "-o", str(work / "programs"))
+    groups = arena.groups(sources.gather([work / "programs"]).cells)
+    rows = by_command(groups[0], figure.settings["names"])
+    return f"`tidemark sweep programs`: {runs_of(groups)} runs; {host()}.\n\n{rows}"
 
 
 def make(figure: Figure, work: Path) -> dict[str, str]:
