@@ -160,6 +160,24 @@ def test_bare_word_is_a_plan_of_the_tree_also_beside_a_folder_of_that_name(
     assert plan.place(Path("tau")) == Path("tau")
 
 
+@pytest.fixture
+def with_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Works in a folder with an empty file where `make image` writes its image, which the plan `programs` names."""
+    (tmp_path / "build").mkdir()
+    with (tmp_path / "build/image.ext2").open("wb") as file:
+        file.truncate(1 << 20)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_programs_without_an_image_names_the_command_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LabError, match="there is no such image: `make image` makes it"):
+        plan.read(plan.SHIPPED / "programs.toml")
+
+
+@pytest.mark.usefixtures("with_image")
 def test_every_plan_in_the_tree_repeats_its_runs() -> None:
     for path in plan.SHIPPED.glob("*.toml"):
         cells = [one for one in plan.read(path).cells if plan.IDEAL not in one.variables]
@@ -174,13 +192,15 @@ def test_arena_has_enough_replicates_for_all_its_contestants() -> None:
     assert claims.needed_of_best(len(policies) + 3) <= len(replicates)
 
 
-def test_arena_has_every_policy_and_every_guard() -> None:
+@pytest.mark.usefixtures("with_image")
+def test_arena_has_every_policy_and_every_guard_and_programs_every_policy() -> None:
     reference = (qemu.ROOT / "docs/reference/parameters.md").read_text()
     policies, guards = (
         set(re.search(rf"^{name}=\w+\t(\S+)\t", reference, re.MULTILINE)[1].split("|")) for name in ("vm", "guard")
     )
-    cells = plan.read(plan.place(Path("arena"))).cells
-    assert {one.settings.vm for one in cells} == policies - {"min", "vmin"}  # these two need a recorded future
+    cells, programs = (plan.read(plan.SHIPPED / f"{name}.toml").cells for name in ("arena", "programs"))
+    for some in (cells, programs):
+        assert {one.settings.vm for one in some} == policies - {"min", "vmin"}  # these two need a recorded future
     assert {one.variables.get("guard", "none") for one in cells} == guards
 
 

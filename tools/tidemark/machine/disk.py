@@ -50,6 +50,8 @@ def check(name: str, kind: str, variable: str = "DISK") -> None:
     path = Path(name)
     if empty_bytes(name):
         return
+    if not path.exists() and path.name == "image.ext2":
+        raise BadSetting(f"{variable}={name}: there is no such image: `make image` makes it in build/")
     if not path.is_dir() and not path.is_file():
         raise BadSetting(f"{variable}={name}: it is not a folder, an image or a size such as 64M")
     if path.is_file() and path.stat().st_size < LEAST:
